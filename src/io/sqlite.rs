@@ -1,0 +1,1 @@
+//! Reading SQLite stores without a trace.

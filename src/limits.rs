@@ -1,0 +1,93 @@
+//! Every bound the program keeps, in one place. Messages, `agf capabilities` and `docs/limits.md` are made from these.
+
+/// One bound: its name as printed by `agf capabilities`, its value and its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub name: &'static str,
+    pub value: u64,
+    pub unit: &'static str,
+    pub what: &'static str,
+}
+
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $name:ident: $ty:ty = $value:expr, $unit:literal;)+) => {
+        $($(#[doc = $doc])+ pub const $name: $ty = $value;)+
+
+        /// All limits, in the order of `docs/limits.md`.
+        pub const ALL: &[Limit] = &[$(Limit {
+            name: stringify!($name),
+            value: $value as u64,
+            unit: $unit,
+            what: concat!($($doc),+).trim_ascii(),
+        }),+];
+    };
+}
+
+limits! {
+    /// Rows on a search page, at most.
+    PAGE_MAX: usize = 200, "sessions";
+    /// Rows on a search page when nothing is said.
+    PAGE_DEFAULT: usize = 20, "sessions";
+    /// Largest offset into the results.
+    OFFSET_MAX: usize = 1_000_000, "sessions";
+    /// Longest query.
+    QUERY_MAX: usize = 1024, "bytes";
+    /// Longest session id.
+    ID_MAX: usize = 1024, "bytes";
+    /// Longest project path in a request.
+    PROJECT_MAX: usize = 4096, "bytes";
+    /// Longest agent name or resume mode in a request.
+    LABEL_MAX: usize = 64, "bytes";
+    /// Longest cursor in a request.
+    CURSOR_MAX: usize = 128, "bytes";
+    /// Summaries of one session, newest first.
+    SUMMARIES_MAX: usize = 3, "summaries";
+    /// Longest summary or recap in an answer.
+    SUMMARY_MAX: usize = 1024, "bytes";
+    /// Longest title.
+    TITLE_MAX: usize = 256, "bytes";
+    /// Longest project name or branch.
+    NAME_MAX: usize = 256, "bytes";
+    /// Longest path or worktree in an answer.
+    PATH_MAX: usize = 4096, "bytes";
+    /// Matching messages shown with one session.
+    MATCHES_MAX: usize = 3, "messages";
+    /// Longest snippet.
+    SNIPPET_MAX: usize = 300, "bytes";
+    /// A line of a store beyond this length has its long strings cut to `LONG_STRING_MAX`.
+    LINE_MAX: usize = 4 << 20, "bytes";
+    /// What is kept of each string in a line longer than `LINE_MAX`.
+    LONG_STRING_MAX: usize = 64 << 10, "bytes";
+    /// Indexed text of one user or assistant message; the rest of a longer one is not searchable.
+    PROSE_MAX: usize = 1 << 20, "bytes";
+    /// Indexed text of one tool input or output: its head and its tail, half each.
+    TOOL_MAX: usize = 256 << 10, "bytes";
+    /// Longest word in the index; of a longer run of letters only this head is searchable.
+    TOKEN_MAX: usize = 64, "bytes";
+    /// A store's side file (names, settings) beyond this size is not read.
+    SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
+    /// Directories below a store's root, at most this deep.
+    DEPTH_MAX: usize = 12, "directories";
+    /// Words and phrases of one query; the rest is ignored.
+    QUERY_TERMS_MAX: usize = 32, "terms";
+    /// Terms one word of a query may expand to (prefix, typo, part).
+    EXPANSION_MAX: usize = 128, "terms";
+    /// Warnings in one answer.
+    WARNINGS_MAX: usize = 50, "warnings";
+    /// Candidates named by `ambiguous_session`.
+    CANDIDATES_MAX: usize = 10, "sessions";
+    /// Messages on a page of `agf read`.
+    READ_PAGE_MAX: usize = 200, "messages";
+    /// Text of one message on a page of `agf read`.
+    READ_MESSAGE_MAX: usize = 16 << 10, "bytes";
+    /// Memory for the index writer while it takes in a large change.
+    WRITER_MEMORY: usize = 180 << 20, "bytes";
+    /// Segments of the index after a refresh.
+    SEGMENTS_MAX: usize = 10, "segments";
+    /// Source bytes taken in before a first build commits what it has.
+    COMMIT_EVERY: u64 = 512 << 20, "bytes";
+    /// How long a refresh waits for another process that refreshes the same index.
+    LOCK_WAIT_MS: u64 = 30_000, "milliseconds";
+    /// A file whose time stamp is younger than this when it is read is looked at again by the next query.
+    RACY_MS: u64 = 2_000, "milliseconds";
+}

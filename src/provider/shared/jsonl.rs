@@ -1,0 +1,184 @@
+//! Files of one JSON object a line, as agents write them and as crashes leave them.
+
+use crate::io::lines::{LineReader, read_record};
+use crate::io::stat;
+use crate::model::{Locator, Message};
+use crate::provider::{Source, SourceError};
+use serde_json_borrow::Value;
+use std::io::{Read, Seek, SeekFrom};
+
+/// A place in a file: a line, without its line feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub offset: u64,
+    pub len: u32,
+}
+
+impl Place {
+    pub fn part(self, part: usize) -> Locator {
+        Locator { offset: self.offset, len: self.len, part: part.min(usize::from(u16::MAX)) as u16 }
+    }
+}
+
+/// How a pass over a file went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct End {
+    /// Behind the last complete line.
+    pub offset: u64,
+    pub skipped: u32,
+    pub shortened: u32,
+    /// The last line lacks its line feed but was a whole record and was used.
+    pub loose: bool,
+}
+
+/// What is to be done after a record.
+pub type Step = Result<(), SourceError>;
+
+/// Calls `each` with every record from `offset` on. The file is read up to the size it had when it was opened.
+pub fn each_record(source: &Source, offset: u64, each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<End, SourceError> {
+    if source.rel.ends_with(".zst") {
+        let (file, _) = stat::open_regular(&source.path)?;
+        let input = zstd::stream::read::Decoder::new(file)?;
+        return records(LineReader::new(input, 0), each);
+    }
+    let (mut file, fp) = stat::open_regular(&source.path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    records(LineReader::new(file.take(fp.size.saturating_sub(offset)), offset), each)
+}
+
+fn records(mut reader: LineReader<impl Read>, mut each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<End, SourceError> {
+    let mut end = End::default();
+    while let Some(line) = reader.next_line()? {
+        let place = Place { offset: line.offset, len: line.len.min(u64::from(u32::MAX)) as u32 };
+        let (good, bad) = values(line.bytes, |v| each(v, place))?;
+        if line.complete {
+            end.offset = line.offset + line.len + 1;
+            end.skipped += bad;
+            end.shortened += u32::from(line.cut);
+        } else {
+            end.loose |= good > 0;
+            end.offset = end.offset.max(line.offset);
+        }
+    }
+    Ok(end)
+}
+
+/// The records of one line: usually one; two where a line feed was lost between writers. Returns how many, and whether bytes were left.
+pub fn values(line: &[u8], mut each: impl FnMut(&Value<'_>) -> Step) -> Result<(u32, u32), SourceError> {
+    let line = trim(line);
+    if line.is_empty() {
+        return Ok((0, 0));
+    }
+    if std::str::from_utf8(line).is_ok() {
+        return salvage(line, &mut each);
+    }
+    salvage(String::from_utf8_lossy(line).as_bytes(), &mut each)
+}
+
+fn salvage(line: &[u8], each: &mut impl FnMut(&Value<'_>) -> Step) -> Result<(u32, u32), SourceError> {
+    const TRIES: usize = 16;
+    let (mut good, mut bad, mut at) = (0, 0, 0);
+    for _ in 0..TRIES {
+        let mut stream = serde_json::Deserializer::from_slice(&line[at..]).into_iter::<Value<'_>>();
+        let mut done = 0;
+        let mut broken = false;
+        for value in &mut stream {
+            match value {
+                Ok(v) if v.is_object() => {
+                    each(&v)?;
+                    good += 1;
+                }
+                Ok(_) => bad = 1,
+                Err(_) => {
+                    broken = true;
+                    break;
+                }
+            }
+        }
+        done += stream.byte_offset();
+        if !broken {
+            break;
+        }
+        bad = 1;
+        // A torn record: the next one on this line, if any, begins where one object ends and another starts.
+        match memchr::memmem::find(&line[at + done..], b"}{\"") {
+            Some(i) => at += done + i + 1,
+            None => break,
+        }
+    }
+    Ok((good, bad))
+}
+
+/// Without white space, NUL bytes (a crash leaves runs of them) and a byte order mark around it.
+fn trim(mut line: &[u8]) -> &[u8] {
+    let blank = |b: &u8| b.is_ascii_whitespace() || *b == 0;
+    line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    while let Some((first, rest)) = line.split_first().filter(|(b, _)| blank(b)) {
+        let _ = first;
+        line = rest;
+    }
+    while let Some((_, rest)) = line.split_last().filter(|(b, _)| blank(b)) {
+        line = rest;
+    }
+    line
+}
+
+/// The record at a locator, handed to `each`.
+pub fn record_at(source: &Source, at: Locator, mut each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<(), SourceError> {
+    let place = Place { offset: at.offset, len: at.len };
+    let bytes = if source.rel.ends_with(".zst") {
+        let (file, _) = stat::open_regular(&source.path)?;
+        let mut input = zstd::stream::read::Decoder::new(file)?;
+        std::io::copy(&mut (&mut input).take(at.offset), &mut std::io::sink())?;
+        let mut reader = LineReader::new(input.take(u64::from(at.len)), at.offset);
+        reader.next_line()?.map(|l| l.bytes.to_vec()).unwrap_or_default()
+    } else {
+        let (mut file, _) = stat::open_regular(&source.path)?;
+        read_record(&mut file, at.offset, u64::from(at.len))?
+    };
+    values(&bytes, |v| each(v, place))?;
+    Ok(())
+}
+
+/// A message that no longer borrows from its record.
+pub fn own(message: Message<'_>) -> Message<'static> {
+    Message {
+        role: message.role,
+        timestamp_ms: message.timestamp_ms,
+        text: message.text.into_owned().into(),
+        at: message.at,
+        tool: message.tool.map(|t| t.into_owned().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(line: &[u8]) -> (Vec<String>, u32) {
+        let mut seen = Vec::new();
+        let (_, bad) = values(line, |v| {
+            seen.push(super::super::json::text(v, "t").unwrap_or("").to_owned());
+            Ok(())
+        })
+        .unwrap();
+        (seen, bad)
+    }
+
+    #[test]
+    fn two_records_on_a_line_are_both_kept() {
+        assert_eq!(kinds(br#"{"t":"a"}{"t":"b"}"#), (vec!["a".into(), "b".into()], 0));
+        assert_eq!(kinds(br#"torn tail"}{"t":"b"}"#), (vec!["b".into()], 1));
+        assert_eq!(kinds(br#"{"t":"a"}{"t":"#), (vec!["a".into()], 1));
+    }
+
+    #[test]
+    fn nul_bom_and_bad_utf8_do_not_hide_a_record() {
+        assert_eq!(kinds(b"\0\0\xef\xbb\xbf{\"t\":\"a\"}\0\0\r").1, 1);
+        assert_eq!(kinds(b"\xef\xbb\xbf{\"t\":\"a\"}\0\0\r"), (vec!["a".into()], 0));
+        assert_eq!(kinds(b"{\"t\":\"\xff\xfe\"}").0, ["\u{fffd}\u{fffd}"]);
+        assert_eq!(kinds(b"[1]"), (vec![], 1));
+        let deep = "[".repeat(20_000);
+        assert_eq!(kinds(deep.as_bytes()), (vec![], 1));
+    }
+}

@@ -1,0 +1,61 @@
+//! Telling what a person typed from what a harness put in its place.
+
+use crate::limits::{SUMMARIES_MAX, SUMMARY_MAX, TITLE_MAX};
+use crate::model::{Facts, TitleSource};
+use crate::text::Clean;
+use std::borrow::Cow;
+
+/// A title made of text that may be anything: one clean line.
+pub fn title_line(text: &str) -> String {
+    // Enough of the head to fill a title even if it begins with blank space or gets shorter when cleaned.
+    let head = crate::text::truncate(text.trim_start(), TITLE_MAX * 16);
+    Clean::line(head, TITLE_MAX).into_string()
+}
+
+/// A real prompt: the first is the title if there is no better one, the newest ones are the summaries.
+pub fn saw_prompt(facts: &mut Facts<'_>, text: &str) {
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    if facts.title_source.is_none() {
+        facts.offer_title(Cow::Owned(title_line(text)), TitleSource::Prompt);
+    }
+    let head = crate::text::truncate(text, SUMMARY_MAX * 4);
+    let summary = Clean::block(head, SUMMARY_MAX).into_string();
+    if facts.summaries.first().is_some_and(|s| *s == summary) {
+        return;
+    }
+    facts.summaries.insert(0, Cow::Owned(summary));
+    facts.summaries.truncate(SUMMARIES_MAX);
+}
+
+/// Removes `<tag>…</tag>` elements of these names from the front of a text.
+pub fn without_leading_elements<'t>(mut text: &'t str, tags: &[&str]) -> &'t str {
+    'again: loop {
+        text = text.trim_start();
+        for tag in tags {
+            let Some(rest) = text.strip_prefix('<').and_then(|t| t.strip_prefix(tag)) else { continue };
+            if !rest.starts_with(['>', ' ']) {
+                continue;
+            }
+            let close = format!("</{tag}>");
+            text = rest.find(&close).map_or("", |i| &rest[i + close.len()..]);
+            continue 'again;
+        }
+        return text;
+    }
+}
+
+/// The content of the first `<tag>…</tag>`.
+pub fn element<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let start = text.find(&format!("<{tag}>"))? + tag.len() + 2;
+    let end = text[start..].find(&format!("</{tag}>"))?;
+    Some(text[start..start + end].trim())
+}
+
+/// Whether a text begins with an element of one of these names.
+pub fn begins_with_element(text: &str, tags: &[&str]) -> bool {
+    let Some(rest) = text.trim_start().strip_prefix('<') else { return false };
+    tags.iter().any(|t| rest.strip_prefix(t).is_some_and(|r| r.starts_with(['>', ' '])))
+}
