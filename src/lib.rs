@@ -12,3 +12,5 @@ pub mod model;
 pub mod text;
 pub mod io;
 pub mod provider;
+pub mod discover;
+pub mod index;

@@ -114,3 +114,9 @@ fn platform_cache(env: &Env) -> Option<PathBuf> {
     }
     env.dir_var("XDG_CACHE_HOME").or_else(|| env.in_home(".cache"))
 }
+
+/// Names the present run of the operating system; empty where it has no name.
+pub fn boot_id() -> String {
+    let bytes = super::stat::read_bounded(Path::new("/proc/sys/kernel/random/boot_id"), 4096).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}

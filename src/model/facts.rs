@@ -81,21 +81,21 @@ pub struct Facts<'a> {
     #[serde(borrow)]
     pub project: Cow<'a, str>,
     /// Where the agent must be started to get back in, when that is not `project`.
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub resume_cwd: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub branch: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub worktree: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub title: Option<Cow<'a, str>>,
     pub title_source: Option<TitleSource>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub model: Option<Cow<'a, str>>,
-    /// The newest prompts, newest first.
-    #[serde(borrow)]
+    /// The newest prompts, newest first. Kept apart from the other facts on disk, like the recap.
+    #[serde(skip)]
     pub summaries: Vec<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(skip)]
     pub recap: Option<Cow<'a, str>>,
     pub started_ms: i64,
     pub last_ms: i64,
@@ -105,9 +105,9 @@ pub struct Facts<'a> {
     /// `cli`, `ide`, `exec`, `sdk`, `subagent`, `background`, … or `unknown`.
     #[serde(borrow)]
     pub source_kind: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub parent: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, with = "borrowed")]
     pub forked_from: Option<Cow<'a, str>>,
     pub archived: bool,
     pub resume: ResumeKind,
@@ -115,6 +115,23 @@ pub struct Facts<'a> {
     pub lineage: u64,
     /// Evidence that the beginning was copied from another session.
     pub copied: bool,
+}
+
+/// Optional strings that borrow when read back; serde's derive borrows only a bare `Cow`.
+mod borrowed {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::borrow::Cow;
+
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    pub fn serialize<S: Serializer>(text: &Option<Cow<'_, str>>, to: S) -> Result<S::Ok, S::Error> {
+        text.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+        Ok(Option::<Text<'de>>::deserialize(from)?.map(|t| t.0))
+    }
 }
 
 impl<'a> Facts<'a> {

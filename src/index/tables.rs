@@ -1,0 +1,264 @@
+//! What is known of every directory, file and unit: a log of frames, each a set of changes, read back without copying strings.
+
+use crate::discover::{Dir, File, Known, NO_PARENT, RootId};
+use crate::model::Facts;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Begins every catalog file.
+pub const MAGIC: &[u8; 16] = b"agf-catalog-1\n\0\0";
+
+/// A file of a store and how far it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRec<'a> {
+    #[serde(borrow)]
+    pub file: File<'a>,
+    pub parser: u32,
+    /// It was read at least once since it last changed.
+    pub read: bool,
+    pub skipped: u32,
+    pub shortened: u32,
+    /// Bytes before this are taken in and need not be read again when the file grows.
+    pub offset: Option<u64>,
+    /// Hash of what was read: of the bytes before `offset`, or of the whole file.
+    pub mark: u64,
+    /// The provider's memory at `offset`.
+    #[serde(borrow, with = "serde_bytes_cow")]
+    pub state: Cow<'a, [u8]>,
+}
+
+/// A place in the file of longer texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TextRef {
+    pub offset: u64,
+    pub len: u32,
+}
+
+/// A unit: the messages that are replaced together, and what they say of their session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitRec<'a> {
+    pub source: u32,
+    #[serde(borrow)]
+    pub row: Cow<'a, str>,
+    pub stamp: u64,
+    /// Hash of agent and session key.
+    pub session: u64,
+    /// Messages handed out so far.
+    pub seq: u32,
+    #[serde(borrow)]
+    pub facts: Facts<'a>,
+    pub texts: TextRef,
+}
+
+/// A set of changes. `None` deletes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Frame<'a> {
+    pub generation: u64,
+    /// Sources known but not read yet.
+    pub pending: u32,
+    #[serde(borrow)]
+    pub roots: Vec<RootId<'a>>,
+    #[serde(borrow)]
+    pub dirs: Vec<(u32, Option<Dir<'a>>)>,
+    #[serde(borrow)]
+    pub sources: Vec<(u32, Option<SourceRec<'a>>)>,
+    #[serde(borrow)]
+    pub units: Vec<(u32, Option<UnitRec<'a>>)>,
+}
+
+/// A frame with its length and hash, as it lies in the file.
+pub fn encode(frame: &Frame<'_>) -> Vec<u8> {
+    let body = postcard::to_allocvec(frame).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(body.len() + 12);
+    bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+/// The tables after all frames of a catalog file.
+#[derive(Debug, Default)]
+pub struct Tables<'a> {
+    pub generation: u64,
+    pub pending: u32,
+    pub roots: Vec<RootId<'a>>,
+    pub dirs: Vec<Option<Dir<'a>>>,
+    pub sources: Vec<Option<SourceRec<'a>>>,
+    pub units: Vec<Option<UnitRec<'a>>>,
+    files_in: Groups,
+    dirs_in: Groups,
+    units_of: Groups,
+    /// Bytes of the first frame: what the rest is measured against.
+    pub base_len: usize,
+}
+
+impl<'a> Tables<'a> {
+    /// Reads a catalog file; `None` if it is damaged.
+    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(MAGIC.as_slice())?;
+        let mut tables = Self::default();
+        while !rest.is_empty() {
+            let (head, tail) = rest.split_at_checked(12)?;
+            let len = u32::from_le_bytes(head[..4].try_into().ok()?) as usize;
+            let hash = u64::from_le_bytes(head[4..].try_into().ok()?);
+            let (body, tail) = tail.split_at_checked(len)?;
+            if xxh3_64(body) != hash {
+                return None;
+            }
+            tables.apply(postcard::from_bytes(body).ok()?);
+            if tables.base_len == 0 {
+                tables.base_len = len;
+            }
+            rest = tail;
+        }
+        tables.group();
+        Some(tables)
+    }
+
+    fn apply(&mut self, frame: Frame<'a>) {
+        self.generation = frame.generation;
+        self.pending = frame.pending;
+        self.roots.extend(frame.roots);
+        put_all(&mut self.dirs, frame.dirs);
+        put_all(&mut self.sources, frame.sources);
+        put_all(&mut self.units, frame.units);
+    }
+
+    fn group(&mut self) {
+        let by = |n: usize| n as u32;
+        let dirs = self.dirs.len();
+        self.files_in = Groups::new(dirs, self.sources.iter().enumerate().filter_map(|(i, s)| Some((s.as_ref()?.file.dir, by(i)))));
+        self.dirs_in = Groups::new(
+            dirs,
+            self.dirs.iter().enumerate().filter_map(|(i, d)| Some((d.as_ref()?.parent, by(i))).filter(|(p, _)| *p != NO_PARENT)),
+        );
+        self.units_of = Groups::new(self.sources.len(), self.units.iter().enumerate().filter_map(|(i, u)| Some((u.as_ref()?.source, by(i)))));
+    }
+
+    pub fn source(&self, id: u32) -> Option<&SourceRec<'a>> {
+        self.sources.get(id as usize)?.as_ref()
+    }
+
+    pub fn unit(&self, id: u32) -> Option<&UnitRec<'a>> {
+        self.units.get(id as usize)?.as_ref()
+    }
+
+    pub fn units_of(&self, source: u32) -> &[u32] {
+        self.units_of.get(source)
+    }
+
+    /// Everything as one frame.
+    pub fn to_frame(&self) -> Frame<'a> {
+        fn all<T: Clone>(table: &[Option<T>]) -> Vec<(u32, Option<T>)> {
+            table.iter().enumerate().filter(|(_, e)| e.is_some()).map(|(i, e)| (i as u32, e.clone())).collect()
+        }
+        Frame {
+            generation: self.generation,
+            pending: self.pending,
+            roots: self.roots.clone(),
+            dirs: all(&self.dirs),
+            sources: all(&self.sources),
+            units: all(&self.units),
+        }
+    }
+}
+
+impl Known for Tables<'_> {
+    fn roots(&self) -> &[RootId<'_>] {
+        &self.roots
+    }
+
+    fn dir(&self, id: u32) -> Option<&Dir<'_>> {
+        self.dirs.get(id as usize)?.as_ref()
+    }
+
+    fn dir_count(&self) -> u32 {
+        self.dirs.len() as u32
+    }
+
+    fn file(&self, id: u32) -> Option<&File<'_>> {
+        self.source(id).map(|s| &s.file)
+    }
+
+    fn dirs_in(&self, dir: u32) -> &[u32] {
+        self.dirs_in.get(dir)
+    }
+
+    fn files_in(&self, dir: u32) -> &[u32] {
+        self.files_in.get(dir)
+    }
+}
+
+fn put_all<T>(table: &mut Vec<Option<T>>, entries: Vec<(u32, Option<T>)>) {
+    const MOST: u32 = 1 << 28;
+    for (id, entry) in entries.into_iter().filter(|(id, _)| *id < MOST) {
+        if id as usize >= table.len() {
+            table.resize_with(id as usize + 1, || None);
+        }
+        table[id as usize] = entry;
+    }
+}
+
+/// Numbers grouped by an owner's number.
+#[derive(Debug, Default)]
+struct Groups {
+    starts: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Groups {
+    fn new(owners: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0u32; owners + 1];
+        for (owner, _) in pairs.clone() {
+            if let Some(n) = starts.get_mut(owner as usize + 1) {
+                *n += 1;
+            }
+        }
+        for i in 0..owners {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![0; starts[owners] as usize];
+        for (owner, member) in pairs.filter(|(o, _)| (*o as usize) < owners) {
+            members[next[owner as usize] as usize] = member;
+            next[owner as usize] += 1;
+        }
+        Self { starts, members }
+    }
+
+    fn get(&self, owner: u32) -> &[u32] {
+        let at = owner as usize;
+        match (self.starts.get(at), self.starts.get(at + 1)) {
+            (Some(a), Some(b)) => &self.members[*a as usize..*b as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// Borrowed bytes; serde's derive would copy them.
+mod serde_bytes_cow {
+    use serde::{Deserializer, Serializer, de::Visitor};
+    use std::borrow::Cow;
+
+    pub fn serialize<S: Serializer>(bytes: &Cow<'_, [u8]>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'de, [u8]>, D::Error> {
+        struct Bytes;
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = Cow<'de, [u8]>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("bytes")
+            }
+            fn visit_borrowed_bytes<E>(self, v: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(v))
+            }
+            fn visit_bytes<E>(self, v: &[u8]) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(v.to_vec()))
+            }
+        }
+        from.deserialize_bytes(Bytes)
+    }
+}
