@@ -14,3 +14,7 @@ pub mod io;
 pub mod provider;
 pub mod discover;
 pub mod index;
+pub mod query;
+pub mod resume;
+pub mod api;
+pub mod front;

@@ -5,5 +5,5 @@ mod scan;
 mod tree;
 
 pub use list::look_at;
-pub use scan::{Active, Changes, DirChange, FileChange, is_racy, scan};
+pub use scan::{Active, Changes, DirChange, FileChange, activate, is_racy, scan};
 pub use tree::{Dir, File, Health, Known, NO_PARENT, RootId, Trouble};

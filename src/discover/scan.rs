@@ -56,6 +56,13 @@ impl Changes {
     }
 }
 
+/// Gives these roots their numbers in the remembered table. New ones follow it.
+pub fn activate(known: &impl Known, roots: &[(&'static dyn Provider, Root)]) -> Vec<Active> {
+    let mut changes = Changes::default();
+    number_roots(known, roots.to_vec(), &mut changes);
+    changes.active
+}
+
 /// Compares the stores of these roots with what is known. `now_ms` is taken before the first look.
 pub fn scan(known: &(impl Known + Sync), roots: Vec<(&'static dyn Provider, Root)>, now_ms: i64, threads: usize) -> Changes {
     let mut changes = Changes::default();

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tantivy::{IndexWriter, TantivyDocument, Term};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 /// A unit as it was before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -296,9 +296,4 @@ impl Sink for UnitSink<'_> {
             _ => false,
         }
     }
-}
-
-/// A hash of a short text, for what need not be exact.
-pub fn short_hash(text: &str) -> u64 {
-    xxh3_64(text.as_bytes())
 }

@@ -2,7 +2,6 @@
 
 use crate::io::cache_dir::CacheDir;
 use std::fs::{File, TryLockError};
-use std::io;
 use std::time::{Duration, Instant};
 
 /// The right to change the cache.
@@ -17,19 +16,19 @@ pub enum Refused {
     /// Another process kept it for the whole time waited.
     Busy,
     /// The cache can't be written, or the file system can't lock.
-    Impossible(io::Error),
+    Impossible,
 }
 
 /// Waits for the lock, at most this long.
 pub fn acquire(cache: &CacheDir, wait: Duration) -> Result<Exclusive, Refused> {
-    cache.create().map_err(Refused::Impossible)?;
-    let file = cache.open_write("refresh.lock", false).map_err(Refused::Impossible)?;
+    cache.create().map_err(|_| Refused::Impossible)?;
+    let file = cache.open_write("refresh.lock", false).map_err(|_| Refused::Impossible)?;
     let deadline = Instant::now() + wait;
     let mut pause = Duration::from_millis(1);
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Exclusive { _file: file }),
-            Err(TryLockError::Error(e)) => return Err(Refused::Impossible(e)),
+            Err(TryLockError::Error(_)) => return Err(Refused::Impossible),
             Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(Refused::Busy),
             Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
         }

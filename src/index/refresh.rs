@@ -3,17 +3,17 @@
 use super::ingest::{Job, NewUnit, OldUnit, Outcome, Target, ingest, mark};
 use super::lock::{self, Refused};
 use super::schema::Fields;
-use super::snapshot::{Messages, Payload, Snapshot, Texts};
+use super::snapshot::{Payload, Snapshot, TextFile, Texts};
 use super::store::{Loaded, Store, open_messages};
 use super::tables::{Frame, SourceRec, Tables, TextRef, UnitRec, encode};
-use super::{ingest as reading, merge};
+use super::merge;
 use crate::discover::{Active, Changes, Dir, DirChange, File, FileChange, Health, Known, scan};
 use crate::io::stat;
 use crate::limits::{COMMIT_EVERY, WRITER_MEMORY};
 use crate::provider::{Provider, Root};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 use tantivy::indexer::IndexWriterOptions;
@@ -42,11 +42,13 @@ pub struct Request<'r> {
     pub roots: Vec<(&'static dyn Provider, Root)>,
     pub now_ms: i64,
     pub wait: Duration,
+    /// What is there is not to be trusted: begin anew.
+    pub rebuild: bool,
     pub progress: &'r (dyn Fn(Progress) + Sync),
 }
 
 /// Brings the catalog up to date. Gives the best state that could be had, with the trouble met on the way.
-pub fn refresh(store: &Store, mut current: Snapshot, request: &Request<'_>) -> (Snapshot, Refreshed, Changes) {
+pub fn refresh(store: &Store, request: &Request<'_>) -> (Snapshot, Refreshed, Changes) {
     let mut done = Refreshed::default();
     let guard = match lock::acquire(store.root(), request.wait) {
         Ok(guard) => Some(guard),
@@ -54,35 +56,39 @@ pub fn refresh(store: &Store, mut current: Snapshot, request: &Request<'_>) -> (
             done.trouble = Some("index_busy");
             None
         }
-        Err(Refused::Impossible(_)) => {
+        Err(Refused::Impossible) => {
             done.trouble = Some("index_not_writable");
             None
         }
     };
     // Another process may have done the work while we waited.
-    match store.load() {
-        Loaded::Ready(newer) => current = *newer,
-        Loaded::Damaged(_) if guard.is_some() => current = Snapshot::empty(),
-        Loaded::Missing if guard.is_some() => current = Snapshot::empty(),
-        _ => {}
-    }
+    let mut current = match store.load() {
+        Loaded::Ready(newer) if !request.rebuild => *newer,
+        Loaded::Ready(_) | Loaded::Damaged(_) | Loaded::Missing => Snapshot::empty(),
+    };
     let changes = look(&current, request);
-    if guard.is_none() {
-        return (current, done, changes);
+    if guard.is_some() {
+        match Refresh::plan(store, &current, &changes, false).run(request.progress) {
+            Ok((snapshot, sources)) => {
+                done.sources = sources;
+                return (snapshot, done, changes);
+            }
+            Err(Failure(why)) => done.trouble = Some(why),
+        }
+        if let Loaded::Ready(published) = store.load() {
+            current = *published;
+        }
     }
-    let result = Refresh::plan(store, &current, &changes).and_then(|r| r.run(request.progress));
-    match result {
+    // Nothing can be written: what changed is taken into memory for this answer.
+    let changes = look(&current, request);
+    match Refresh::plan(store, &current, &changes, true).run(request.progress) {
         Ok((snapshot, sources)) => {
             done.sources = sources;
             (snapshot, done, changes)
         }
         Err(Failure(why)) => {
             done.trouble = Some(why);
-            let latest = match store.load() {
-                Loaded::Ready(s) => *s,
-                _ => current,
-            };
-            (latest, done, changes)
+            (current, done, changes)
         }
     }
 }
@@ -145,6 +151,8 @@ impl From<std::io::Error> for Failure {
 struct Refresh<'s> {
     store: &'s Store,
     current: &'s Snapshot,
+    /// Into memory, not to disk.
+    memory: bool,
     fresh: bool,
     frame: Frame<'static>,
     jobs: Vec<Job>,
@@ -152,9 +160,10 @@ struct Refresh<'s> {
 }
 
 impl<'s> Refresh<'s> {
-    fn plan(store: &'s Store, current: &'s Snapshot, changes: &Changes) -> Result<Self, Failure> {
+    fn plan(store: &'s Store, current: &'s Snapshot, changes: &Changes, memory: bool) -> Self {
         let tables = current.tables();
-        let mut plan = Self { store, current, fresh: current.messages.is_none(), frame: Frame::default(), jobs: Vec::new(), removed: Vec::new() };
+        let fresh = current.messages.is_none();
+        let mut plan = Self { store, current, memory, fresh, frame: Frame::default(), jobs: Vec::new(), removed: Vec::new() };
         plan.frame.roots = changes.new_roots.clone();
         let mut new_dirs: HashMap<u32, &Dir<'static>> = HashMap::new();
         for change in &changes.dirs {
@@ -195,7 +204,7 @@ impl<'s> Refresh<'s> {
         }
         plan.left_over(changes, &touched, place);
         plan.jobs.sort_by_key(|j| std::cmp::Reverse(j.rec.file.fingerprint.mtime_ns));
-        Ok(plan)
+        plan
     }
 
     fn add(&mut self, id: u32, rec: SourceRec<'static>, place: Option<(&'static dyn Provider, Root, String)>) {
@@ -270,10 +279,17 @@ impl<'s> Refresh<'s> {
         let (index, fields) = self.open()?;
         let bytes: u64 = self.jobs.iter().map(|j| work(j)).sum();
         let mut writer = writer(&index, bytes)?;
-        self.store.sweep(self.current.payload.catalog);
+        if !self.memory {
+            self.store.sweep(self.current.payload.catalog);
+        }
         let tables = self.current.tables();
         let next_unit = AtomicU32::new(tables.units.len() as u32);
-        let mut state = Published { payload: self.current.payload.clone(), bytes: self.current.bytes().to_vec(), fresh: self.fresh };
+        let mut state = Published {
+            payload: self.current.payload.clone(),
+            bytes: self.current.bytes().to_vec(),
+            texts: self.current.texts.clone(),
+            fresh: self.fresh,
+        };
         let mut seen = Progress { sources: self.jobs.len(), bytes, ..Progress::default() };
         self.frame.units.extend(self.removed.iter().map(|u| (*u, None)));
         for unit in &self.removed {
@@ -294,13 +310,22 @@ impl<'s> Refresh<'s> {
                 break;
             }
         }
-        merge::tidy(&index, &mut writer)?;
+        if !self.memory {
+            merge::tidy(&index, &mut writer)?;
+        }
         drop(writer);
-        let messages = open_messages(&index, fields, &state.payload).map_err(Failure)?;
-        Ok((self.snapshot(state, messages)?, total))
+        let mut messages = open_messages(&index, fields, &state.payload).map_err(Failure)?;
+        if let Some(disk) = self.current.messages.as_ref().filter(|_| self.memory) {
+            messages.searchers.extend(disk.searchers.iter().cloned());
+        }
+        let snapshot = Snapshot::decode(state.bytes, state.payload, Some(messages), state.texts);
+        Ok((snapshot.ok_or(Failure("index_damaged"))?, total))
     }
 
     fn open(&self) -> Result<(Index, Fields), Failure> {
+        if self.memory {
+            return Ok(Store::index_in_memory()?);
+        }
         if !self.fresh && let Ok(Some(found)) = self.store.open_index() {
             return Ok(found);
         }
@@ -315,25 +340,30 @@ impl<'s> Refresh<'s> {
             state.bytes = super::tables::MAGIC.to_vec();
         }
         state.bytes.extend_from_slice(&encoded);
-        let payload = match self.compacted(&state, &texts) {
-            Some((frames, texts)) => {
-                let payload = self.store.write_catalog(&state.payload, &frames, &texts, true)?;
-                state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();
-                payload
-            }
-            None => self.store.write_catalog(&state.payload, &encoded, &texts, state.fresh)?,
+        let payload = if self.memory {
+            Arc::make_mut(&mut state.texts.more).extend_from_slice(&texts);
+            Payload { generation: frame.generation, ..state.payload.clone() }
+        } else if let Some((frames, texts)) = self.compacted(&state, &texts) {
+            state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();
+            self.store.write_catalog(&state.payload, &frames, &texts, true)?
+        } else {
+            self.store.write_catalog(&state.payload, &encoded, &texts, state.fresh)?
         };
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&serde_json::to_string(&payload).unwrap_or_default());
         commit.commit()?;
-        Ok(Published { payload, bytes: state.bytes, fresh: false })
+        let texts = if self.memory { state.texts } else { self.store.texts(&payload) };
+        Ok(Published { payload, bytes: state.bytes, texts, fresh: false })
     }
 
     /// The whole catalog as one frame, when its log has grown to a multiple of what it says.
     fn compacted(&self, state: &Published, new_texts: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         const SLACK: usize = 1 << 20;
+        if state.fresh || state.bytes.len() < 2 * self.current.tables().base_len + SLACK {
+            return None;
+        }
         let tables = Tables::decode(&state.bytes)?;
-        if state.fresh || state.bytes.len() < 2 * tables.base_len + SLACK {
+        if state.bytes.len() < 2 * tables.base_len + SLACK {
             return None;
         }
         let path = self.store.dir.file(&format!("texts-{}", state.payload.catalog));
@@ -350,17 +380,13 @@ impl<'s> Refresh<'s> {
         }
         Some((encode(&frame), texts))
     }
-
-    fn snapshot(&self, state: Published, messages: Messages) -> Result<Snapshot, Failure> {
-        let texts = self.store.dir.file(&format!("texts-{}", state.payload.catalog));
-        Snapshot::decode(state.bytes, state.payload, Some(messages), Some(texts)).ok_or(Failure("index_damaged"))
-    }
 }
 
 /// The catalog file's content as published so far.
 struct Published {
     payload: Payload,
     bytes: Vec<u8>,
+    texts: TextFile,
     fresh: bool,
 }
 
@@ -455,7 +481,7 @@ fn read_all(batch: Vec<Job>, target: &Target<'_>, seen: &mut Progress, progress:
 
 /// Adds what was read to the frame. Returns the longer texts to append.
 fn fill(frame: &mut Frame<'static>, outcomes: Vec<Outcome>, state: &Published) -> Vec<u8> {
-    let base = if state.fresh { 0 } else { state.payload.texts_len };
+    let base = state.texts.len + state.texts.more.len() as u64;
     let mut texts = Vec::new();
     for outcome in outcomes {
         frame.units.extend(outcome.removed.iter().map(|u| (*u, None)));
@@ -487,9 +513,4 @@ fn put_texts(unit: &NewUnit, base: u64, texts: &mut Vec<u8>) -> TextRef {
     let at = TextRef { offset: base + texts.len() as u64, len: bytes.len() as u32 };
     texts.extend_from_slice(&bytes);
     at
-}
-
-/// Hash of a query or scope, for cursors.
-pub fn hash(text: &str) -> u64 {
-    reading::short_hash(text)
 }

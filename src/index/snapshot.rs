@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tantivy::Searcher;
+use tantivy::{Searcher, SegmentReader, Term};
 
 self_cell::self_cell!(
     struct Cell {
@@ -34,14 +34,38 @@ pub struct Snapshot {
     pub payload: Payload,
     /// Absent while the catalog is empty.
     pub messages: Option<Messages>,
-    pub texts: Option<PathBuf>,
+    pub texts: TextFile,
 }
 
-/// The message index as of a snapshot.
+/// The message index as of a snapshot: what is on disk, and what is only in memory.
 #[derive(Clone)]
 pub struct Messages {
-    pub searcher: Searcher,
+    pub searchers: Vec<Searcher>,
     pub fields: Fields,
+}
+
+impl Messages {
+    /// All segments, with the searcher each belongs to. A segment's number is its place here.
+    pub fn segments(&self) -> impl Iterator<Item = (&Searcher, &SegmentReader)> {
+        self.searchers.iter().flat_map(|s| s.segment_readers().iter().map(move |r| (s, r)))
+    }
+
+    pub fn segment(&self, number: u32) -> Option<&SegmentReader> {
+        self.segments().nth(number as usize).map(|(_, r)| r)
+    }
+
+    /// In how many messages a word stands.
+    pub fn doc_freq(&self, term: &Term) -> u64 {
+        self.searchers.iter().map(|s| s.doc_freq(term).unwrap_or(0)).sum()
+    }
+}
+
+/// The longer texts: a file, and what is only in memory after it.
+#[derive(Debug, Clone, Default)]
+pub struct TextFile {
+    pub path: Option<PathBuf>,
+    pub len: u64,
+    pub more: Arc<Vec<u8>>,
 }
 
 /// The longer texts of a unit.
@@ -57,11 +81,11 @@ impl Snapshot {
     /// An empty catalog.
     pub fn empty() -> Self {
         let cell = Cell::new(Vec::new(), |_| Tables::default());
-        Self { cell: Arc::new(cell), payload: Payload::default(), messages: None, texts: None }
+        Self { cell: Arc::new(cell), payload: Payload::default(), messages: None, texts: TextFile::default() }
     }
 
     /// From a catalog file's bytes; `None` if they are damaged.
-    pub fn decode(bytes: Vec<u8>, payload: Payload, messages: Option<Messages>, texts: Option<PathBuf>) -> Option<Self> {
+    pub fn decode(bytes: Vec<u8>, payload: Payload, messages: Option<Messages>, texts: TextFile) -> Option<Self> {
         let cell = Cell::try_new(bytes, |b| Tables::decode(b).ok_or(())).ok()?;
         Some(Self { cell: Arc::new(cell), payload, messages, texts })
     }
@@ -74,24 +98,32 @@ impl Snapshot {
         self.cell.borrow_owner()
     }
 
-    /// The summaries and recap at a place, read from the file.
+    /// The summaries and recap at a place.
     pub fn read_texts(&self, at: TextRef) -> Texts<'static> {
-        self.text_bytes(at.offset, u64::from(at.len)).and_then(|b| own_texts(&b)).unwrap_or_default()
+        self.texts.bytes(at.offset, u64::from(at.len)).and_then(|b| own_texts(&b)).unwrap_or_default()
     }
 
-    /// All of the texts file, to look through.
+    /// All longer texts, to look through.
     pub fn all_texts(&self) -> Vec<u8> {
-        self.text_bytes(0, self.payload.texts_len).unwrap_or_default()
+        let mut all = self.texts.bytes(0, self.texts.len).unwrap_or_default();
+        all.extend_from_slice(&self.texts.more);
+        all
     }
+}
 
-    fn text_bytes(&self, offset: u64, len: u64) -> Option<Vec<u8>> {
+impl TextFile {
+    fn bytes(&self, offset: u64, len: u64) -> Option<Vec<u8>> {
         use std::io::{Read, Seek};
-        if len == 0 || offset.checked_add(len)? > self.payload.texts_len {
+        if len == 0 {
             return None;
         }
-        let (mut file, _) = crate::io::stat::open_regular(self.texts.as_ref()?).ok()?;
+        if let Some(from) = offset.checked_sub(self.len) {
+            let from = usize::try_from(from).ok()?;
+            return self.more.get(from..from.checked_add(usize::try_from(len).ok()?)?).map(<[u8]>::to_vec);
+        }
+        let (mut file, _) = crate::io::stat::open_regular(self.path.as_ref()?).ok()?;
         file.seek(std::io::SeekFrom::Start(offset)).ok()?;
-        let mut bytes = vec![0; usize::try_from(len).ok()?];
+        let mut bytes = vec![0; usize::try_from(len.min(self.len)).ok()?];
         file.read_exact(&mut bytes).ok()?;
         Some(bytes)
     }

@@ -2,7 +2,7 @@
 
 use super::directory::CacheDirectory;
 use super::schema::{self, Fields};
-use super::snapshot::{Messages, Payload, Snapshot};
+use super::snapshot::{Messages, Payload, Snapshot, TextFile};
 use super::tables::MAGIC;
 use crate::io::cache_dir::{CacheDir, boot_id};
 use crate::io::stat;
@@ -74,8 +74,13 @@ impl Store {
         self.check_boot(&index, &payload)?;
         let bytes = self.read_catalog(&payload).ok_or("catalog unreadable")?;
         let messages = open_messages(&index, fields, &payload)?;
-        let texts = self.dir.file(&texts_name(payload.catalog));
-        Snapshot::decode(bytes, payload, Some(messages), Some(texts)).map(Some).ok_or("catalog damaged")
+        let texts = self.texts(&payload);
+        Snapshot::decode(bytes, payload, Some(messages), texts).map(Some).ok_or("catalog damaged")
+    }
+
+    /// The file of longer texts that belongs to a commit.
+    pub fn texts(&self, payload: &Payload) -> TextFile {
+        TextFile { path: Some(self.dir.file(&texts_name(payload.catalog))), len: payload.texts_len, ..TextFile::default() }
     }
 
     /// Opens the message index; `None` if there is none.
@@ -105,6 +110,14 @@ impl Store {
         let (schema, fields) = schema::schema()?;
         let directory = CacheDirectory::open(ix)?;
         let index = Index::create(directory, schema, IndexSettings::default())?;
+        schema::register(&index);
+        Ok((index, fields))
+    }
+
+    /// An empty message index in memory.
+    pub fn index_in_memory() -> Result<(Index, Fields), TantivyError> {
+        let (schema, fields) = schema::schema()?;
+        let index = Index::create_in_ram(schema);
         schema::register(&index);
         Ok((index, fields))
     }
@@ -191,8 +204,8 @@ impl Store {
                 status.sources = tables.sources.iter().flatten().count();
                 status.units = tables.units.iter().flatten().count();
                 if let Some(messages) = &snapshot.messages {
-                    status.messages = messages.searcher.num_docs();
-                    status.segments = messages.searcher.segment_readers().len();
+                    status.messages = messages.segments().map(|(_, s)| u64::from(s.num_docs())).sum();
+                    status.segments = messages.segments().count();
                 }
             }
         }
@@ -237,5 +250,5 @@ pub fn open_messages(index: &Index, fields: Fields, expected: &Payload) -> Resul
     if payload(index)?.as_ref() != Some(expected) {
         return Err("index changed while it was opened");
     }
-    Ok(Messages { searcher: reader.searcher(), fields })
+    Ok(Messages { searchers: vec![reader.searcher()], fields })
 }

@@ -1,0 +1,18 @@
+//! The contract: requests and answers as plain data, and the one façade that front ends call.
+
+pub mod catalog;
+pub mod envelope;
+pub mod request;
+pub mod response;
+mod capabilities;
+mod cursor;
+mod lookup;
+mod plan;
+mod read;
+mod record;
+mod scope;
+mod search;
+mod warnings;
+
+pub use catalog::{Catalog, Freshness};
+pub use scope::Scope;

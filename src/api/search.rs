@@ -1,0 +1,155 @@
+//! Finding sessions.
+
+use super::catalog::{Catalog, Ready};
+use super::record::{Texts, matches, record};
+use super::request::{SearchRequest, ShowRequest, SortBy};
+use super::response::{SearchData, ShowData};
+use super::scope::Selection;
+use super::{cursor, lookup, warnings};
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::provider::registry;
+use crate::query::parse::{Clock, Query, parse, span};
+use crate::query::{Found, Options, SessionFilter, Sort, run};
+
+/// A request that passed its checks.
+struct Question<'r> {
+    request: &'r SearchRequest,
+    selection: Selection,
+    query: Query,
+    options: Options,
+    /// What a cursor is bound to.
+    identity: String,
+    cursor: Option<(u64, u64)>,
+}
+
+impl Catalog {
+    /// Finds sessions.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchData> {
+        let question = self.question(request)?;
+        self.answer(|ready| page(ready, &question))
+    }
+
+    /// Looks one session up.
+    pub fn show(&self, request: &ShowRequest) -> Result<ShowData> {
+        lookup::check_id(&request.session_id)?;
+        let selection = self.scope.select(Some(&request.agent), request.project.as_deref(), &self.env)?;
+        self.answer(|ready| {
+            let warnings = warnings::collect(ready, &selection);
+            let session = lookup::find(ready, &selection, &request.session_id, request.include_non_interactive);
+            let session = session.or_else(|e| warnings::fail_if_blind(ready, &selection, &warnings).and(Err(e)))?;
+            let texts = Texts { summaries: request.include_summaries, content: false };
+            Ok(ShowData { session: record(ready, session, texts), warnings, index: ready.index.clone() })
+        })
+    }
+
+    /// Checks a request: limits, then agent and project, then scope.
+    fn question<'r>(&self, request: &'r SearchRequest) -> Result<Question<'r>> {
+        check_limits(request)?;
+        let selection = self.scope.select(request.agent.as_deref(), request.project.as_deref(), &self.env)?;
+        let clock = Clock { now_ms: self.env.now_ms(), zone: self.env.time_zone() };
+        let query = parse(&request.query, &clock, |a| registry::find(a).is_some());
+        let time = |value: &Option<String>, what: &str| -> Result<Option<(i64, i64)>> {
+            let Some(value) = value else { return Ok(None) };
+            let bad = || Error::invalid_request(format!("{what} is no time")).hint("use a date, RFC 3339, or an age like 7d or 12h");
+            span(value.trim(), &clock).ok_or_else(bad).map(Some)
+        };
+        let filter = SessionFilter {
+            agent: selection.agent.map(|p| p.info().id),
+            project: selection.project.clone(),
+            branch: request.branch.clone(),
+            since: time(&request.since, "since")?.map(|s| s.0),
+            until: time(&request.until, "until")?.map(|s| s.1),
+            include_non_interactive: request.include_non_interactive,
+        };
+        let options = Options {
+            filter,
+            content: request.include_content,
+            summaries: request.include_summaries,
+            sort: if request.sort == Some(SortBy::Time) { Sort::Time } else { Sort::Relevance },
+            now_ms: clock.now_ms,
+        };
+        let identity = format!("{:?} {:?}", SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() }, self.scope.project);
+        let cursor = request.cursor.as_deref().map(|c| cursor::read(c, &identity)).transpose()?;
+        Ok(Question { request, selection, query, options, identity, cursor })
+    }
+}
+
+fn check_limits(request: &SearchRequest) -> Result<()> {
+    if request.query.len() > limits::QUERY_MAX {
+        return Err(Error::invalid_request(format!("query is longer than {} bytes", limits::QUERY_MAX)));
+    }
+    if !(1..=limits::PAGE_MAX as u64).contains(&request.limit) {
+        return Err(Error::invalid_request(format!("limit must be 1 to {}", limits::PAGE_MAX)));
+    }
+    if request.offset > limits::OFFSET_MAX as u64 {
+        return Err(Error::invalid_request(format!("offset must be at most {}", limits::OFFSET_MAX)));
+    }
+    if request.cursor.is_some() && request.offset > 0 {
+        return Err(Error::invalid_request("cursor and offset exclude each other"));
+    }
+    if request.branch.as_ref().is_some_and(|b| b.is_empty() || b.len() > limits::NAME_MAX) {
+        return Err(Error::invalid_request(format!("branch must have 1 to {} bytes", limits::NAME_MAX)));
+    }
+    Ok(())
+}
+
+fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
+    let warnings = warnings::collect(ready, &q.selection);
+    warnings::fail_if_blind(ready, &q.selection, &warnings)?;
+    let offset = match q.cursor {
+        Some((_, generation)) if generation != ready.index.generation => return Err(cursor::expired()),
+        Some((offset, _)) => offset,
+        None => q.request.offset,
+    };
+    let found = run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
+    let total = found.hits.len() as u64;
+    let next = offset + q.request.limit;
+    let next_offset = (next < total && next <= limits::OFFSET_MAX as u64).then_some(next);
+    let (hint, content_total) = hint(ready, q, &found)?;
+    Ok(SearchData {
+        sessions: rows(ready, q, &found, offset),
+        total,
+        offset,
+        next_offset,
+        warnings,
+        next_cursor: next_offset.map(|n| cursor::make(n, ready.index.generation, &q.identity)),
+        tier: found.tier.filter(|_| total > 0).map(|t| t.as_str().to_owned()),
+        filtered_non_interactive: found.hidden as u64,
+        hint,
+        content_total,
+        index: ready.index.clone(),
+    })
+}
+
+fn rows(ready: &Ready<'_>, q: &Question<'_>, found: &Found, offset: u64) -> Vec<super::response::SessionRecord> {
+    let texts = Texts { summaries: q.request.include_summaries, content: q.request.include_content };
+    let hits = found.hits.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(q.request.limit as usize);
+    hits.map(|hit| {
+        let mut row = record(ready, hit.session, texts);
+        if q.request.include_content {
+            row.matches = Some(matches(ready, &hit.messages, &found.words));
+        }
+        row
+    })
+    .collect()
+}
+
+/// An empty answer says where there would be one.
+fn hint(ready: &Ready<'_>, q: &Question<'_>, found: &Found) -> Result<(Option<String>, Option<u64>)> {
+    if !found.hits.is_empty() || !q.query.has_text() {
+        return Ok((None, None));
+    }
+    if found.hidden > 0 {
+        let hint = "only non-interactive sessions match: ask again with include_non_interactive (--include-non-interactive)";
+        return Ok((Some(hint.to_owned()), None));
+    }
+    if q.request.include_content {
+        return Ok((None, None));
+    }
+    let options = Options { content: true, ..q.options.clone() };
+    let content = run(&ready.view, &q.query, &options).map_err(|_| Error::index("the index cannot be read"))?;
+    let total = content.hits.len() as u64;
+    let hint = (total > 0).then(|| "conversations match: ask again with include_content (--include-content)".to_owned());
+    Ok((hint, Some(total)))
+}

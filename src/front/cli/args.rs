@@ -1,0 +1,269 @@
+//! What can be typed.
+
+use crate::api::request::{PlanRequest, ReadRequest, SearchRequest, ShowRequest, SortBy};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Find any coding-agent session on this machine, and how to get back into it.
+///
+/// The index is brought up to date with the agents' own stores on every call; the stores are never changed.
+#[derive(Debug, Parser)]
+#[command(name = "agf", version, max_term_width = 110)]
+pub struct Cli {
+    /// Run on built-in sample sessions instead of yours
+    #[arg(long, global = true)]
+    pub demo: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find sessions, for people
+    Find(FindArgs),
+    /// Find sessions (JSON)
+    Search(SearchArgs),
+    /// Show what is known of one session (JSON)
+    Show(ShowArgs),
+    /// Say how to get back into a session; runs nothing (JSON)
+    ResumePlan(PlanArgs),
+    /// Read a conversation, page by page (JSON)
+    Read(ReadArgs),
+    /// List agents, limits and operations (JSON)
+    Capabilities(ScopeArgs),
+    /// Look after the index
+    Index(IndexArgs),
+}
+
+#[derive(Debug, Default, Args)]
+pub struct ScopeArgs {
+    /// Only this agent's sessions
+    #[arg(long, short)]
+    pub agent: Option<String>,
+    /// Only sessions of exactly this directory
+    #[arg(long, short)]
+    pub project: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SortArg {
+    Relevance,
+    Time,
+}
+
+/// What narrows a search, for both ways of printing it.
+#[derive(Debug, Args)]
+pub struct Narrow {
+    /// Sessions that did something since then: a date, RFC 3339, or an age like 7d
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Sessions that began before then
+    #[arg(long)]
+    pub until: Option<String>,
+    /// Sessions on exactly this git branch
+    #[arg(long)]
+    pub branch: Option<String>,
+    #[arg(long, value_enum)]
+    pub sort: Option<SortArg>,
+    /// Also sub-agents, exec and SDK runs
+    #[arg(long, visible_alias = "all")]
+    pub include_non_interactive: bool,
+    /// Answer from the index as it is
+    #[arg(long)]
+    pub no_refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// Words, "phrases", -not, prefix*, key:value
+    #[arg(allow_hyphen_values = true)]
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Rows on the page, 1 to 200
+    #[arg(long, short = 'n', default_value_t = 20)]
+    pub limit: u64,
+    #[arg(long, default_value_t = 0)]
+    pub offset: u64,
+    /// Continue where next_cursor of an earlier answer points
+    #[arg(long)]
+    pub cursor: Option<String>,
+    /// Search and return titles, summaries and recaps
+    #[arg(long)]
+    pub include_summaries: bool,
+    /// Search the conversations and return matching passages
+    #[arg(long, short = 'c', visible_alias = "content")]
+    pub include_content: bool,
+    #[command(flatten)]
+    pub narrow: Narrow,
+}
+
+#[derive(Debug, Args)]
+pub struct FindArgs {
+    /// Words, "phrases", -not, prefix*, key:value (agent project branch model role since until on in is)
+    #[arg(allow_hyphen_values = true)]
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Rows to show, 1 to 200
+    #[arg(long, short = 'n', default_value_t = 10)]
+    pub limit: u64,
+    #[command(flatten)]
+    pub narrow: Narrow,
+    /// Print the JSON answer instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    pub session_id: String,
+    #[arg(long, short)]
+    pub agent: String,
+    /// Choose among sessions that share the id
+    #[arg(long, short)]
+    pub project: Option<String>,
+    #[arg(long)]
+    pub include_summaries: bool,
+    #[arg(long)]
+    pub include_non_interactive: bool,
+    #[arg(long)]
+    pub no_refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    pub session_id: String,
+    #[arg(long, short)]
+    pub agent: String,
+    #[arg(long, short)]
+    pub project: Option<String>,
+    /// A label from `agf capabilities`
+    #[arg(long)]
+    pub mode: Option<String>,
+    #[arg(long)]
+    pub include_non_interactive: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    pub session_id: String,
+    #[arg(long, short)]
+    pub agent: String,
+    #[arg(long, short)]
+    pub project: Option<String>,
+    /// First message, from 0
+    #[arg(long)]
+    pub offset: Option<u64>,
+    /// Messages on the page, 1 to 200
+    #[arg(long, short = 'n')]
+    pub limit: Option<u64>,
+    /// Place the page around this message
+    #[arg(long, conflicts_with = "offset")]
+    pub around: Option<u64>,
+    /// Only these roles
+    #[arg(long = "role")]
+    pub roles: Vec<String>,
+    /// One line a message
+    #[arg(long)]
+    pub outline: bool,
+    /// Text bytes on the page, at most
+    #[arg(long)]
+    pub max_bytes: Option<u64>,
+    #[arg(long)]
+    pub include_non_interactive: bool,
+    #[arg(long)]
+    pub no_refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct IndexArgs {
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Show where the index is and what it holds
+    Status,
+    /// Compare the index with its checksums
+    Verify,
+    /// Build the index anew
+    Rebuild,
+    /// Remove the index; the next search builds it again
+    Clear,
+}
+
+fn base(query: &[String], narrow: &Narrow) -> SearchRequest {
+    SearchRequest {
+        query: query.join(" "),
+        since: narrow.since.clone(),
+        until: narrow.until.clone(),
+        branch: narrow.branch.clone(),
+        sort: narrow.sort.map(|s| match s {
+            SortArg::Relevance => SortBy::Relevance,
+            SortArg::Time => SortBy::Time,
+        }),
+        include_non_interactive: narrow.include_non_interactive,
+        ..SearchRequest::default()
+    }
+}
+
+impl SearchArgs {
+    pub fn request(&self) -> SearchRequest {
+        SearchRequest {
+            limit: self.limit,
+            offset: self.offset,
+            cursor: self.cursor.clone(),
+            include_summaries: self.include_summaries,
+            include_content: self.include_content,
+            ..base(&self.query, &self.narrow)
+        }
+    }
+}
+
+impl FindArgs {
+    pub fn request(&self) -> SearchRequest {
+        SearchRequest { limit: self.limit, include_summaries: true, include_content: true, ..base(&self.query, &self.narrow) }
+    }
+}
+
+impl ShowArgs {
+    pub fn request(&self) -> ShowRequest {
+        ShowRequest {
+            agent: self.agent.clone(),
+            session_id: self.session_id.clone(),
+            project: self.project.clone(),
+            include_summaries: self.include_summaries,
+            include_non_interactive: self.include_non_interactive,
+        }
+    }
+}
+
+impl PlanArgs {
+    pub fn request(&self) -> PlanRequest {
+        PlanRequest {
+            agent: self.agent.clone(),
+            session_id: self.session_id.clone(),
+            project: self.project.clone(),
+            mode: self.mode.clone(),
+            include_non_interactive: self.include_non_interactive,
+        }
+    }
+}
+
+impl ReadArgs {
+    pub fn request(&self) -> ReadRequest {
+        ReadRequest {
+            agent: self.agent.clone(),
+            session_id: self.session_id.clone(),
+            project: self.project.clone(),
+            offset: self.offset,
+            limit: self.limit,
+            around: self.around,
+            roles: self.roles.clone(),
+            outline: self.outline,
+            max_bytes: self.max_bytes,
+            include_non_interactive: self.include_non_interactive,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Front ends: each turns requests of its own kind into those of the catalog, and answers into its own form.
+
+pub mod cli;

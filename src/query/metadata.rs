@@ -1,0 +1,126 @@
+//! Matching words against what is known of a session without its text.
+
+use super::parse::{Place, Term};
+use super::view::Session;
+use crate::text::fold;
+
+/// The last component of a path, in either system's spelling.
+pub fn project_name(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// A session's metadata, folded once per query.
+pub struct Folded {
+    title: String,
+    name: String,
+    path: String,
+    branch: String,
+    id: String,
+    rest: String,
+}
+
+impl Folded {
+    /// `texts` is more text that counts like a title but less: summaries and recap.
+    pub fn new(session: &Session<'_>, texts: &str) -> Self {
+        let f = &session.facts;
+        Self {
+            title: fold::fold(f.title.as_deref().unwrap_or("")),
+            name: fold::fold(project_name(&f.project)),
+            path: fold::fold(&f.project),
+            branch: fold::fold(f.branch.as_deref().unwrap_or("")),
+            id: f.id.to_ascii_lowercase(),
+            rest: format!("{} {} {}", session.agent(), fold::fold(f.worktree.as_deref().unwrap_or("")), fold::fold(texts)),
+        }
+    }
+
+    /// How well a term matches, 0 if it does not. On the scale of message scores, above most of them.
+    pub fn score(&self, term: &Term, place: Place) -> f32 {
+        let wanted = fold::fold(term.text.trim());
+        if wanted.is_empty() {
+            return 0.0;
+        }
+        let title = 14.0 * quality(&self.title, &wanted);
+        if place == Place::Title {
+            return title;
+        }
+        if place != Place::Any {
+            return 0.0;
+        }
+        let id = if self.id == wanted { 60.0 } else { f32::from(wanted.len() >= 6 && self.id.starts_with(&wanted)) * 30.0 };
+        [title, 12.0 * quality(&self.name, &wanted), 4.0 * quality(&self.path, &wanted), 6.0 * quality(&self.branch, &wanted), 5.0 * quality(&self.rest, &wanted), id]
+            .into_iter()
+            .fold(0.0, f32::max)
+    }
+
+    /// The last resort: the letters in their order, in the title or the project's name.
+    pub fn subsequence(&self, term: &Term) -> f32 {
+        let wanted = fold::fold(&term.text);
+        let fits = wanted.chars().count() >= 3 && (is_subsequence(&wanted, &self.name) || is_subsequence(&wanted, &self.title));
+        f32::from(fits)
+    }
+}
+
+/// A quick look whether any of some words can occur in a session's metadata, before it is taken apart.
+pub struct Sieve {
+    needles: Vec<memchr::memmem::Finder<'static>>,
+    buf: String,
+}
+
+impl Sieve {
+    pub fn new<'t>(terms: impl Iterator<Item = &'t Term>) -> Self {
+        let needles = terms.map(|t| fold::fold(t.text.trim())).filter(|n| !n.is_empty());
+        Self { needles: needles.map(|n| memchr::memmem::Finder::new(&n).into_owned()).collect(), buf: String::new() }
+    }
+
+    pub fn may_match(&mut self, session: &Session<'_>, texts: &str) -> bool {
+        let f = &session.facts;
+        self.buf.clear();
+        let worktree = f.worktree.as_deref().unwrap_or("");
+        for part in [f.title.as_deref().unwrap_or(""), &f.project, f.branch.as_deref().unwrap_or(""), &f.id, session.agent(), worktree, texts] {
+            fold::fold_into(part, &mut self.buf);
+            self.buf.push('\n');
+        }
+        self.needles.iter().any(|n| n.find(self.buf.as_bytes()).is_some())
+    }
+}
+
+/// 1 for a whole word, less for its beginning, less for its middle. One or two letters must begin a word.
+fn quality(text: &str, wanted: &str) -> f32 {
+    let short = wanted.len() < 3;
+    let mut best: f32 = 0.0;
+    for (i, _) in text.match_indices(wanted) {
+        let before = text[..i].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        let after = text[i + wanted.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric());
+        best = best.max(match (before, after) {
+            (true, true) => return 1.0,
+            (true, false) => 0.7,
+            _ if short => 0.0,
+            _ => 0.45,
+        });
+    }
+    best
+}
+
+fn is_subsequence(wanted: &str, text: &str) -> bool {
+    let mut text = text.chars();
+    wanted.chars().all(|w| text.any(|t| t == w))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_both_spellings() {
+        assert_eq!(project_name("/w/my_proj/.v2/api-server"), "api-server");
+        assert_eq!(project_name("\\\\wsl.localhost\\Ubuntu\\home\\u\\app"), "app");
+        assert_eq!(project_name("/w/app/"), "app");
+    }
+
+    #[test]
+    fn whole_words_beat_beginnings_beat_middles() {
+        assert_eq!(quality("fix parser", "parser"), 1.0);
+        assert!(quality("fix parsers", "parser") > quality("reparser", "parser") && quality("reparser", "parser") > 0.0);
+        assert_eq!(quality("plasma-reader", "parser"), 0.0);
+    }
+}
