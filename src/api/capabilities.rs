@@ -29,7 +29,13 @@ impl Catalog {
         let info = provider.info();
         let command = info.programs.first().copied().unwrap_or("");
         let found = self.env.find_program(info.programs);
-        let labels = |unsafe_only: bool| info.modes.iter().filter(|m| !unsafe_only || m.bypasses_approval).map(|m| m.label.to_owned()).collect();
+        let labels = |unsafe_only: bool| {
+            info.modes
+                .iter()
+                .filter(|m| !unsafe_only || m.bypasses_approval)
+                .map(|m| m.label.to_owned())
+                .collect()
+        };
         ProviderInfo {
             id: info.id.to_owned(),
             name: info.name.to_owned(),

@@ -49,7 +49,13 @@ impl Catalog {
     pub fn new(env: Env, scope: Scope) -> Self {
         // Without any directory everything is taken into memory: the path cannot be made, and the refresh says so.
         let cache = CacheDir::locate(&env).unwrap_or_else(|| CacheDir::at("/nonexistent/agf-catalog"));
-        Self { env, scope, store: Store::new(cache), freshness: Freshness::default(), progress: Box::new(|_| {}) }
+        Self {
+            env,
+            scope,
+            store: Store::new(cache),
+            freshness: Freshness::default(),
+            progress: Box::new(|_| {}),
+        }
     }
 
     pub fn freshness(mut self, freshness: Freshness) -> Self {
@@ -95,7 +101,13 @@ impl Catalog {
     }
 
     fn request(&self, rebuild: bool) -> Request<'_> {
-        Request { roots: self.roots(), now_ms: self.env.now_ms(), wait: Duration::from_millis(LOCK_WAIT_MS), rebuild, progress: &*self.progress }
+        Request {
+            roots: self.roots(),
+            now_ms: self.env.now_ms(),
+            wait: Duration::from_millis(LOCK_WAIT_MS),
+            rebuild,
+            progress: &*self.progress,
+        }
     }
 
     /// Does `work` on a state that is as fresh as asked for. It may be done twice: once while the stores are compared with the
@@ -113,7 +125,9 @@ impl Catalog {
         let mut rebuild = damaged;
         if snapshot.messages.is_some() {
             let active = activate(snapshot.tables(), &request.roots);
-            let early = |work: &dyn Fn(&Ready<'_>) -> Result<T>| attempt(&snapshot, &active, &[], &Refreshed::default(), work);
+            let early = |work: &dyn Fn(&Ready<'_>) -> Result<T>| {
+                attempt(&snapshot, &active, &[], &Refreshed::default(), work)
+            };
             let (changes, early) = std::thread::scope(|scope| {
                 let look = scope.spawn(|| index::look(&snapshot, &request));
                 let early = early(&work);
@@ -124,7 +138,13 @@ impl Catalog {
                 match early {
                     Some(answer) if changes.troubles.is_empty() => return answer,
                     Some(_) => {
-                        if let Some(answer) = attempt(&snapshot, &changes.active, &changes.troubles, &Refreshed::default(), &work) {
+                        if let Some(answer) = attempt(
+                            &snapshot,
+                            &changes.active,
+                            &changes.troubles,
+                            &Refreshed::default(),
+                            &work,
+                        ) {
                             return answer;
                         }
                     }
@@ -137,9 +157,15 @@ impl Catalog {
         self.refreshed(rebuild, work)
     }
 
-    fn as_is<T>(&self, snapshot: &Snapshot, request: &Request<'_>, work: impl Fn(&Ready<'_>) -> Result<T>) -> Result<T> {
+    fn as_is<T>(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request<'_>,
+        work: impl Fn(&Ready<'_>) -> Result<T>,
+    ) -> Result<T> {
         let active = activate(snapshot.tables(), &request.roots);
-        attempt(snapshot, &active, &[], &Refreshed::default(), &work).unwrap_or_else(|| Err(Error::index("the index is damaged")))
+        attempt(snapshot, &active, &[], &Refreshed::default(), &work)
+            .unwrap_or_else(|| Err(Error::index("the index is damaged")))
     }
 
     fn refreshed<T>(&self, mut rebuild: bool, work: impl Fn(&Ready<'_>) -> Result<T>) -> Result<T> {

@@ -46,7 +46,13 @@ impl<T> Envelope<T> {
             Ok(data) => (Some(data), None),
             Err(error) => (None, Some(ErrorBody::from(error))),
         };
-        Self { schema_version: SCHEMA_VERSION, agf_version: env!("CARGO_PKG_VERSION").to_owned(), ok: error.is_none(), data, error }
+        Self {
+            schema_version: SCHEMA_VERSION,
+            agf_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ok: error.is_none(),
+            data,
+            error,
+        }
     }
 }
 
@@ -64,6 +70,11 @@ impl From<Error> for ErrorBody {
 
 impl From<Candidate> for CandidateBody {
     fn from(c: Candidate) -> Self {
-        Self { agent: c.agent, session_id: c.session_id, project_path: c.project_path, timestamp_ms: c.timestamp_ms }
+        Self {
+            agent: c.agent,
+            session_id: c.session_id,
+            project_path: c.project_path,
+            timestamp_ms: c.timestamp_ms,
+        }
     }
 }

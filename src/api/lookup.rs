@@ -30,7 +30,9 @@ pub fn find(ready: &Ready<'_>, selection: &Selection, id: &str, non_interactive:
     };
     let allowed = allowed(&ready.view, &filter, &Query::default());
     let with_id = |flags: &[bool]| -> Vec<u32> {
-        (0..flags.len() as u32).filter(|s| flags[*s as usize] && ready.view.sessions[*s as usize].facts.id == id).collect()
+        (0..flags.len() as u32)
+            .filter(|s| flags[*s as usize] && ready.view.sessions[*s as usize].facts.id == id)
+            .collect()
     };
     let found = with_id(&allowed.sessions);
     match found.as_slice() {
@@ -43,7 +45,9 @@ pub fn find(ready: &Ready<'_>, selection: &Selection, id: &str, non_interactive:
 fn not_found(hidden: bool) -> Error {
     let error = Error::new(ErrorCode::NotFound, "session not found within the requested scope");
     if hidden {
-        return error.hint("it is not interactive: ask again with include_non_interactive (--include-non-interactive)");
+        return error.hint(
+            "it is not interactive: ask again with include_non_interactive (--include-non-interactive)",
+        );
     }
     error.hint("search for it, and use the exact agent and session_id of a result")
 }
@@ -69,7 +73,12 @@ pub fn source_of(ready: &Ready<'_>, unit: u32) -> Option<(&'static dyn Provider,
     let tables = ready.view.snapshot.tables();
     let rec = tables.source(tables.unit(unit)?.source)?;
     let (provider, root, rel) = crate::index::locate(tables, &rec.file, ready.active)?;
-    let source =
-        Source { root: root.clone(), path: root.path.join(&rel), rel, kind: rec.file.kind, fingerprint: rec.file.fingerprint };
+    let source = Source {
+        root: root.clone(),
+        path: root.path.join(&rel),
+        rel,
+        kind: rec.file.kind,
+        fingerprint: rec.file.fingerprint,
+    };
     Some((provider, source))
 }

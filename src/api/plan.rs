@@ -37,7 +37,8 @@ fn make(ready: &Ready<'_>, selection: &Selection, request: &PlanRequest, env: &E
         return Err(Error::new(ErrorCode::InvalidResumePlan, "the agent cannot resume this session")
             .hint("read it instead, and give what matters to a new session"));
     }
-    let (_, source) = lookup::source_of(ready, session.unit).ok_or_else(|| Error::new(ErrorCode::NotFound, "session not found within the requested scope"))?;
+    let (_, source) = lookup::source_of(ready, session.unit)
+        .ok_or_else(|| Error::new(ErrorCode::NotFound, "session not found within the requested scope"))?;
     let plan = plan(provider, &source.root, facts, mode);
     let evidence = Evidence { path: &source.path, indexed: source.fingerprint, resolves: true };
     let verified = verify(&plan, &evidence, env);
@@ -46,14 +47,21 @@ fn make(ready: &Ready<'_>, selection: &Selection, request: &PlanRequest, env: &E
         plan: ResumePlan {
             agent: plan.agent.to_owned(),
             session_id: plan.session_id,
-            program: verified.program.map_or_else(|| plan.programs.first().unwrap_or(&"").to_string(), |p| p.to_string_lossy().into_owned()),
+            program: verified.program.map_or_else(
+                || plan.programs.first().unwrap_or(&"").to_string(),
+                |p| p.to_string_lossy().into_owned(),
+            ),
             args: plan.args,
             env: plan.env,
             cwd: plan.cwd,
             executable_found: verified.checks.iter().any(|c| c.check == "executable_found" && c.ok),
             working_directory_exists: verified.working_directory_exists,
             ready: verified.ready && blocked.is_none(),
-            checks: verified.checks.into_iter().map(|c| PlanCheck { check: c.check.to_owned(), ok: c.ok, detail: c.detail }).collect(),
+            checks: verified
+                .checks
+                .into_iter()
+                .map(|c| PlanCheck { check: c.check.to_owned(), ok: c.ok, detail: c.detail })
+                .collect(),
             resume_kind: facts.resume.as_str().to_owned(),
             cwd_rule: plan.cwd_rule.as_str().to_owned(),
             mode: plan.mode.to_owned(),
@@ -68,5 +76,6 @@ fn make(ready: &Ready<'_>, selection: &Selection, request: &PlanRequest, env: &E
 
 fn unknown_mode(provider: &dyn Provider) -> Error {
     let labels: Vec<_> = provider.info().modes.iter().map(|m| m.label).collect();
-    Error::new(ErrorCode::InvalidResumePlan, "unknown resume mode").hint(format!("modes of this agent: {}", labels.join(", ")))
+    Error::new(ErrorCode::InvalidResumePlan, "unknown resume mode")
+        .hint(format!("modes of this agent: {}", labels.join(", ")))
 }

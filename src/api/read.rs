@@ -30,12 +30,21 @@ fn roles(names: &[String]) -> Result<Vec<Role>> {
         .iter()
         .map(|n| {
             let known = Role::ALL.into_iter().find(|r| r.as_str() == n);
-            known.ok_or_else(|| Error::invalid_request("unknown role").hint("roles: user, assistant, thinking, tool_input, tool_output, system"))
+            known.ok_or_else(|| {
+                Error::invalid_request("unknown role")
+                    .hint("roles: user, assistant, thinking, tool_input, tool_output, system")
+            })
         })
         .collect()
 }
 
-fn page(ready: &Ready<'_>, selection: &Selection, request: &ReadRequest, limit: u64, roles: &[Role]) -> Result<ReadData> {
+fn page(
+    ready: &Ready<'_>,
+    selection: &Selection,
+    request: &ReadRequest,
+    limit: u64,
+    roles: &[Role],
+) -> Result<ReadData> {
     let warnings = warnings::collect(ready, selection);
     let session = lookup::find(ready, selection, &request.session_id, request.include_non_interactive)?;
     let unit = ready.view.sessions[session as usize].unit;
@@ -47,8 +56,21 @@ fn page(ready: &Ready<'_>, selection: &Selection, request: &ReadRequest, limit: 
         None => request.offset.unwrap_or(0),
     };
     let budget = request.max_bytes.unwrap_or(u64::MAX);
-    let mut reader = Pager { row, open: false, outline: request.outline, roles, first, limit, budget, seq: 0, messages: Vec::new(), full: false };
-    provider.parse(&source, None, &mut reader).map_err(|_| Error::new(ErrorCode::ScanFailed, "the session's file cannot be read"))?;
+    let mut reader = Pager {
+        row,
+        open: false,
+        outline: request.outline,
+        roles,
+        first,
+        limit,
+        budget,
+        seq: 0,
+        messages: Vec::new(),
+        full: false,
+    };
+    provider
+        .parse(&source, None, &mut reader)
+        .map_err(|_| Error::new(ErrorCode::ScanFailed, "the session's file cannot be read"))?;
     let next = reader.messages.last().map(|m| m.index + 1).filter(|n| *n < reader.seq);
     Ok(ReadData {
         agent: request.agent.clone(),
@@ -89,7 +111,11 @@ impl Sink for Pager<'_> {
         if index < self.first || !wanted || self.full {
             return;
         }
-        let text = if self.outline { Clean::line(&m.text, TITLE_MAX) } else { Clean::block(&m.text, READ_MESSAGE_MAX) };
+        let text = if self.outline {
+            Clean::line(&m.text, TITLE_MAX)
+        } else {
+            Clean::block(&m.text, READ_MESSAGE_MAX)
+        };
         let size = text.as_str().len() as u64;
         if self.messages.len() as u64 == self.limit || (size > self.budget && !self.messages.is_empty()) {
             self.full = true;

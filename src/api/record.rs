@@ -65,8 +65,15 @@ fn id(id: &str) -> String {
 
 fn add_summaries(ready: &Ready<'_>, session: u32, record: &mut SessionRecord) {
     let unit = ready.view.sessions[session as usize].unit;
-    let texts = ready.view.snapshot.tables().unit(unit).map(|u| ready.view.snapshot.read_texts(u.texts)).unwrap_or_default();
-    record.summaries = Some(texts.summaries.iter().take(SUMMARIES_MAX).map(|s| Clean::block(s, SUMMARY_MAX)).collect());
+    let texts = ready
+        .view
+        .snapshot
+        .tables()
+        .unit(unit)
+        .map(|u| ready.view.snapshot.read_texts(u.texts))
+        .unwrap_or_default();
+    record.summaries =
+        Some(texts.summaries.iter().take(SUMMARIES_MAX).map(|s| Clean::block(s, SUMMARY_MAX)).collect());
     record.recap = Some(Some(Clean::block(&texts.recap, SUMMARY_MAX)).filter(|r| !r.is_empty()));
 }
 
@@ -78,8 +85,11 @@ fn forked_from(ready: &Ready<'_>, session: u32) -> Option<String> {
         return f.forked_from.as_deref().map(id);
     }
     let agent = ready.view.sessions[session as usize].agent();
-    let others = (0..ready.view.sessions.len() as u32).filter(|s| *s != session && ready.view.sessions[*s as usize].agent() == agent);
-    let origin = others.filter(|s| facts(*s).lineage == f.lineage && !facts(*s).copied).max_by_key(|s| facts(*s).last_ms)?;
+    let others = (0..ready.view.sessions.len() as u32)
+        .filter(|s| *s != session && ready.view.sessions[*s as usize].agent() == agent);
+    let origin = others
+        .filter(|s| facts(*s).lineage == f.lineage && !facts(*s).copied)
+        .max_by_key(|s| facts(*s).last_ms)?;
     Some(id(&facts(origin).id))
 }
 

@@ -39,7 +39,10 @@ impl Scope {
             return Err(out_of_scope("agent"));
         }
         if let (Some(mine), Some(asked)) = (&self.project, &project)
-            && !matcher(mine).spellings.iter().any(|a| matcher(asked).spellings.iter().any(|b| same_path(a, b)))
+            && !matcher(mine)
+                .spellings
+                .iter()
+                .any(|a| matcher(asked).spellings.iter().any(|b| same_path(a, b)))
         {
             return Err(out_of_scope("project"));
         }
@@ -49,24 +52,32 @@ impl Scope {
 }
 
 fn out_of_scope(what: &str) -> Error {
-    Error::new(ErrorCode::OutOfScope, format!("the {what} asked for is outside the configured scope")).hint("leave it out to search within the scope")
+    Error::new(ErrorCode::OutOfScope, format!("the {what} asked for is outside the configured scope"))
+        .hint("leave it out to search within the scope")
 }
 
 /// The provider a name means.
 pub fn find_agent(name: &str) -> Result<&'static dyn Provider> {
     if name.len() > limits::LABEL_MAX {
-        return Err(Error::new(ErrorCode::InvalidAgent, format!("agent name is longer than {} bytes", limits::LABEL_MAX)));
+        return Err(Error::new(
+            ErrorCode::InvalidAgent,
+            format!("agent name is longer than {} bytes", limits::LABEL_MAX),
+        ));
     }
     registry::find(name).ok_or_else(|| {
         let known: Vec<_> = registry::ALL.iter().map(|p| p.info().id).collect();
-        Error::new(ErrorCode::InvalidAgent, "unknown agent").hint(format!("known agents: {}", known.join(", ")))
+        Error::new(ErrorCode::InvalidAgent, "unknown agent")
+            .hint(format!("known agents: {}", known.join(", ")))
     })
 }
 
 /// A project as an absolute path without `.` and `..`. The directory need not exist.
 fn normalize_project(text: &str, env: &Env) -> Result<String> {
     if text.is_empty() || text.len() > limits::PROJECT_MAX || text.contains('\0') {
-        return Err(Error::invalid_request(format!("project must have 1 to {} bytes and no NUL", limits::PROJECT_MAX)));
+        return Err(Error::invalid_request(format!(
+            "project must have 1 to {} bytes and no NUL",
+            limits::PROJECT_MAX
+        )));
     }
     let is_windows = text.as_bytes().get(1) == Some(&b':') || text.starts_with("\\\\");
     if is_windows {
@@ -77,7 +88,10 @@ fn normalize_project(text: &str, env: &Env) -> Result<String> {
             env.home().map(|h| h.join(rest.trim_start_matches('/'))).unwrap_or_else(|| PathBuf::from(text))
         }
         _ if Path::new(text).is_absolute() => PathBuf::from(text),
-        _ => env.cwd().ok_or_else(|| Error::invalid_request("project is relative and there is no working directory"))?.join(text),
+        _ => env
+            .cwd()
+            .ok_or_else(|| Error::invalid_request("project is relative and there is no working directory"))?
+            .join(text),
     };
     let text = lexical(&path).into_os_string().into_string();
     text.map_err(|_| Error::invalid_request("project does not resolve to a UTF-8 path"))
@@ -98,11 +112,19 @@ fn lexical(path: &Path) -> PathBuf {
 
 fn matcher(project: &str) -> ProjectMatch {
     let real = real_path(project).filter(|r| r != project);
-    ProjectMatch { spellings: [project.to_owned()].into_iter().chain(real).collect(), resolve: Some(real_path) }
+    ProjectMatch {
+        spellings: [project.to_owned()].into_iter().chain(real).collect(),
+        resolve: Some(real_path),
+    }
 }
 
 /// Where a path leads, if it exists.
 #[expect(clippy::disallowed_methods, reason = "the one place that resolves paths")]
 fn real_path(path: &str) -> Option<String> {
-    Path::new(path).is_absolute().then(|| std::fs::canonicalize(path).ok())??.into_os_string().into_string().ok()
+    Path::new(path)
+        .is_absolute()
+        .then(|| std::fs::canonicalize(path).ok())??
+        .into_os_string()
+        .into_string()
+        .ok()
 }

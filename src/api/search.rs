@@ -36,8 +36,10 @@ impl Catalog {
         let selection = self.scope.select(Some(&request.agent), request.project.as_deref(), &self.env)?;
         self.answer(|ready| {
             let warnings = warnings::collect(ready, &selection);
-            let session = lookup::find(ready, &selection, &request.session_id, request.include_non_interactive);
-            let session = session.or_else(|e| warnings::fail_if_blind(ready, &selection, &warnings).and(Err(e)))?;
+            let session =
+                lookup::find(ready, &selection, &request.session_id, request.include_non_interactive);
+            let session =
+                session.or_else(|e| warnings::fail_if_blind(ready, &selection, &warnings).and(Err(e)))?;
             let texts = Texts { summaries: request.include_summaries, content: false };
             Ok(ShowData { session: record(ready, session, texts), warnings, index: ready.index.clone() })
         })
@@ -51,7 +53,10 @@ impl Catalog {
         let query = parse(&request.query, &clock, |a| registry::find(a).is_some());
         let time = |value: &Option<String>, what: &str| -> Result<Option<(i64, i64)>> {
             let Some(value) = value else { return Ok(None) };
-            let bad = || Error::invalid_request(format!("{what} is no time")).hint("use a date, RFC 3339, or an age like 7d or 12h");
+            let bad = || {
+                Error::invalid_request(format!("{what} is no time"))
+                    .hint("use a date, RFC 3339, or an age like 7d or 12h")
+            };
             span(value.trim(), &clock).ok_or_else(bad).map(Some)
         };
         let filter = SessionFilter {
@@ -69,7 +74,11 @@ impl Catalog {
             sort: if request.sort == Some(SortBy::Time) { Sort::Time } else { Sort::Relevance },
             now_ms: clock.now_ms,
         };
-        let identity = format!("{:?} {:?}", SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() }, self.scope.project);
+        let identity = format!(
+            "{:?} {:?}",
+            SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() },
+            self.scope.project
+        );
         let cursor = request.cursor.as_deref().map(|c| cursor::read(c, &identity)).transpose()?;
         Ok(Question { request, selection, query, options, identity, cursor })
     }
@@ -102,7 +111,8 @@ fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
         Some((offset, _)) => offset,
         None => q.request.offset,
     };
-    let found = run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
+    let found =
+        run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
     let total = found.hits.len() as u64;
     let next = offset + q.request.limit;
     let next_offset = (next < total && next <= limits::OFFSET_MAX as u64).then_some(next);
@@ -122,9 +132,15 @@ fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
     })
 }
 
-fn rows(ready: &Ready<'_>, q: &Question<'_>, found: &Found, offset: u64) -> Vec<super::response::SessionRecord> {
+fn rows(
+    ready: &Ready<'_>,
+    q: &Question<'_>,
+    found: &Found,
+    offset: u64,
+) -> Vec<super::response::SessionRecord> {
     let texts = Texts { summaries: q.request.include_summaries, content: q.request.include_content };
-    let hits = found.hits.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(q.request.limit as usize);
+    let hits =
+        found.hits.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(q.request.limit as usize);
     hits.map(|hit| {
         let mut row = record(ready, hit.session, texts);
         if q.request.include_content {
@@ -148,8 +164,10 @@ fn hint(ready: &Ready<'_>, q: &Question<'_>, found: &Found) -> Result<(Option<St
         return Ok((None, None));
     }
     let options = Options { content: true, ..q.options.clone() };
-    let content = run(&ready.view, &q.query, &options).map_err(|_| Error::index("the index cannot be read"))?;
+    let content =
+        run(&ready.view, &q.query, &options).map_err(|_| Error::index("the index cannot be read"))?;
     let total = content.hits.len() as u64;
-    let hint = (total > 0).then(|| "conversations match: ask again with include_content (--include-content)".to_owned());
+    let hint = (total > 0)
+        .then(|| "conversations match: ask again with include_content (--include-content)".to_owned());
     Ok((hint, Some(total)))
 }

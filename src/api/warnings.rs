@@ -27,7 +27,9 @@ pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
         if bad.is_none() && rec.skipped == 0 && rec.shortened == 0 {
             continue;
         }
-        let Some((provider, _, rel)) = crate::index::locate(tables, &rec.file, ready.active) else { continue };
+        let Some((provider, _, rel)) = crate::index::locate(tables, &rec.file, ready.active) else {
+            continue;
+        };
         let agent = provider.info().id;
         if let Some(code) = bad {
             add(agent, code, 1, rel.clone());
@@ -39,7 +41,13 @@ pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
             add(agent, "records_shortened", u64::from(rec.shortened), rel);
         }
     }
-    let index = ready.trouble.map(|code| Warning { agent: None, code: code.to_owned(), message: message(code).to_owned(), count: 1, source: None });
+    let index = ready.trouble.map(|code| Warning {
+        agent: None,
+        code: code.to_owned(),
+        message: message(code).to_owned(),
+        count: 1,
+        source: None,
+    });
     let stores = counted.into_iter().map(|((agent, code), (count, place))| Warning {
         agent: Some(agent.to_owned()),
         code: code.to_owned(),
@@ -76,12 +84,14 @@ fn message(code: &str) -> &'static str {
 
 /// A failure must not look like an empty store: nothing was found, and what was asked for could not be read.
 pub fn fail_if_blind(ready: &Ready<'_>, selection: &Selection, warnings: &[Warning]) -> Result<()> {
-    const BLIND: [&str; 5] = ["permission_denied", "not_a_directory", "unreadable", "malformed", "not_a_regular_file"];
+    const BLIND: [&str; 5] =
+        ["permission_denied", "not_a_directory", "unreadable", "malformed", "not_a_regular_file"];
     let any = ready.view.sessions.iter().enumerate().any(|(i, s)| {
         ready.view.is_row(i as u32) && selection.agent.is_none_or(|p| p.info().id == s.agent())
     });
     if any || !warnings.iter().any(|w| BLIND.contains(&w.code.as_str())) {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::ScanFailed, "the selected stores could not be read").hint("check the permissions of the agent's directory"))
+    Err(Error::new(ErrorCode::ScanFailed, "the selected stores could not be read")
+        .hint("check the permissions of the agent's directory"))
 }

@@ -43,7 +43,9 @@ pub fn list(provider: &dyn Provider, root: &Root, rel: &str, path: &Path) -> io:
 fn classify(provider: &dyn Provider, root: &Root, names: &[&str], is_dir: bool, link: bool) -> Option<Entry> {
     let name = (*names.last()?).to_owned();
     match provider.classify(root, names, is_dir) {
-        Class::Enter if is_dir && (!link || names.len() == 1) => Some(Entry { name, kind: None, link, odd: false }),
+        Class::Enter if is_dir && (!link || names.len() == 1) => {
+            Some(Entry { name, kind: None, link, odd: false })
+        }
         Class::Source(kind) if !is_dir => Some(Entry { name, kind: Some(kind), link, odd: false }),
         Class::Skip if is_dir => match provider.classify(root, names, false) {
             Class::Source(kind) => Some(Entry { name, kind: Some(kind), link, odd: true }),

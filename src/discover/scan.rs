@@ -64,10 +64,21 @@ pub fn activate(known: &impl Known, roots: &[(&'static dyn Provider, Root)]) -> 
 }
 
 /// Compares the stores of these roots with what is known. `now_ms` is taken before the first look.
-pub fn scan(known: &(impl Known + Sync), roots: Vec<(&'static dyn Provider, Root)>, now_ms: i64, threads: usize) -> Changes {
+pub fn scan(
+    known: &(impl Known + Sync),
+    roots: Vec<(&'static dyn Provider, Root)>,
+    now_ms: i64,
+    threads: usize,
+) -> Changes {
     let mut changes = Changes::default();
     number_roots(known, roots, &mut changes);
-    let mut walk = Walk { known, racy_from: (now_ms - RACY_MS as i64).saturating_mul(1_000_000), next_dir: known.dir_count(), seen: HashSet::new(), changes };
+    let mut walk = Walk {
+        known,
+        racy_from: (now_ms - RACY_MS as i64).saturating_mul(1_000_000),
+        next_dir: known.dir_count(),
+        seen: HashSet::new(),
+        changes,
+    };
     let looks = walk.look_at_known(threads);
     walk.settle(looks);
     walk.drop_copies();
@@ -76,7 +87,9 @@ pub fn scan(known: &(impl Known + Sync), roots: Vec<(&'static dyn Provider, Root
 
 fn number_roots(known: &impl Known, roots: Vec<(&'static dyn Provider, Root)>, changes: &mut Changes) {
     for (provider, root) in roots {
-        let is = |r: &RootId<'_>| r.agent == provider.info().id && r.label == root.label && Path::new(r.path.as_ref()) == root.path;
+        let is = |r: &RootId<'_>| {
+            r.agent == provider.info().id && r.label == root.label && Path::new(r.path.as_ref()) == root.path
+        };
         let Some(path) = root.path.to_str() else { continue };
         let id = known.roots().iter().position(is).unwrap_or_else(|| {
             changes.new_roots.push(RootId {
@@ -125,7 +138,10 @@ impl<K: Known + Sync> Walk<'_, K> {
         std::thread::scope(|scope| {
             let work = |part: &[(u32, usize)]| {
                 let mut files = Vec::new();
-                let looks: Vec<_> = part.iter().map(|(id, a)| (*id, *a, look_at(known, &active[*a], *id, racy, &mut files))).collect();
+                let looks: Vec<_> = part
+                    .iter()
+                    .map(|(id, a)| (*id, *a, look_at(known, &active[*a], *id, racy, &mut files)))
+                    .collect();
                 (looks, files)
             };
             let mut parts = ids.chunks(per);
@@ -204,12 +220,23 @@ impl<K: Known + Sync> Walk<'_, K> {
             let put = Dir { rel: Cow::Owned(rel.clone()), fingerprint, racy, failed: false, ..*dir };
             self.changes.dirs.push(DirChange::Put(id, put));
         }
-        let files: HashMap<&str, u32> =
-            self.known.files_in(id).iter().filter_map(|f| Some((self.known.file(*f)?.name.as_ref(), *f))).collect();
-        let dirs: HashSet<&str> = self.known.dirs_in(id).iter().filter_map(|d| Some(name(&self.known.dir(*d)?.rel))).collect();
+        let files: HashMap<&str, u32> = self
+            .known
+            .files_in(id)
+            .iter()
+            .filter_map(|f| Some((self.known.file(*f)?.name.as_ref(), *f)))
+            .collect();
+        let dirs: HashSet<&str> =
+            self.known.dirs_in(id).iter().filter_map(|d| Some(name(&self.known.dir(*d)?.rel))).collect();
         let new: Vec<&Entry> = entries
             .iter()
-            .filter(|e| if e.kind.is_some() { !files.contains_key(e.name.as_str()) } else { !dirs.contains(e.name.as_str()) })
+            .filter(|e| {
+                if e.kind.is_some() {
+                    !files.contains_key(e.name.as_str())
+                } else {
+                    !dirs.contains(e.name.as_str())
+                }
+            })
             .collect();
         self.take_in(active, id, &rel, &new);
     }
@@ -231,7 +258,14 @@ impl<K: Known + Sync> Walk<'_, K> {
         let id = self.next_dir;
         self.next_dir += 1;
         let listed = list(a.provider, &a.root, &rel, &path);
-        let dir = Dir { root: a.id, parent, rel: Cow::Owned(rel.clone()), fingerprint, racy: self.is_racy(&fingerprint), failed: listed.is_err() };
+        let dir = Dir {
+            root: a.id,
+            parent,
+            rel: Cow::Owned(rel.clone()),
+            fingerprint,
+            racy: self.is_racy(&fingerprint),
+            failed: listed.is_err(),
+        };
         self.changes.dirs.push(DirChange::Put(id, dir));
         match listed {
             Ok(entries) => self.take_in(active, id, &rel, &entries.iter().collect::<Vec<_>>()),
@@ -249,9 +283,19 @@ impl<K: Known + Sync> Walk<'_, K> {
                 continue;
             };
             let Ok(handle) = &handle else { continue };
-            let Some((fingerprint, health)) = condition(look(handle, &entry.name), entry.odd) else { continue };
+            let Some((fingerprint, health)) = condition(look(handle, &entry.name), entry.odd) else {
+                continue;
+            };
             let racy = self.is_racy(&fingerprint);
-            let file = File { dir, name: Cow::Owned(entry.name.clone()), kind, fingerprint, racy, link: entry.link, health };
+            let file = File {
+                dir,
+                name: Cow::Owned(entry.name.clone()),
+                kind,
+                fingerprint,
+                racy,
+                link: entry.link,
+                health,
+            };
             self.changes.files.push(FileChange::New(file));
         }
     }
@@ -264,7 +308,14 @@ impl<K: Known + Sync> Walk<'_, K> {
         }
         let mut real: HashSet<(u64, u64)> = HashSet::new();
         for id in 0..self.known.dir_count() {
-            real.extend(self.known.files_in(id).iter().filter_map(|f| self.known.file(*f)).filter(|f| !f.link).map(|f| inode(&f.fingerprint)));
+            real.extend(
+                self.known
+                    .files_in(id)
+                    .iter()
+                    .filter_map(|f| self.known.file(*f))
+                    .filter(|f| !f.link)
+                    .map(|f| inode(&f.fingerprint)),
+            );
         }
         real.extend(self.changes.files.iter().filter_map(|f| match f {
             FileChange::New(f) if !f.link => Some(inode(&f.fingerprint)),
@@ -290,7 +341,13 @@ pub fn is_racy(fp: &Fingerprint, racy_from_ns: i64) -> bool {
     fp.mtime_ns >= racy_from_ns
 }
 
-fn look_at(known: &(impl Known + Sync), active: &Active, id: u32, racy_from: i64, files: &mut Vec<FileChange>) -> Look {
+fn look_at(
+    known: &(impl Known + Sync),
+    active: &Active,
+    id: u32,
+    racy_from: i64,
+    files: &mut Vec<FileChange>,
+) -> Look {
     let Some(dir) = known.dir(id) else { return Look::Gone };
     let handle = match stat::Dir::open(&at(&active.root, &dir.rel)) {
         Ok(handle) => handle,
@@ -310,12 +367,20 @@ fn look_at(known: &(impl Known + Sync), active: &Active, id: u32, racy_from: i64
 
 fn look_at_file(known: &impl Known, dir: &stat::Dir, id: u32, racy_from: i64) -> Option<FileChange> {
     let file = known.file(id)?;
-    let Some((fingerprint, health)) = condition(look(dir, &file.name), false) else { return Some(FileChange::Gone(id)) };
+    let Some((fingerprint, health)) = condition(look(dir, &file.name), false) else {
+        return Some(FileChange::Gone(id));
+    };
     let odd = file.health == Health::NotRegular && health == Health::NotRegular;
     if fingerprint == file.fingerprint && (health == Health::Good || odd || health == file.health) {
         return (file.racy && health == Health::Good).then_some(FileChange::Unsure(id));
     }
-    let file = File { name: Cow::Owned(file.name.clone().into_owned()), fingerprint, health, racy: is_racy(&fingerprint, racy_from), ..*file };
+    let file = File {
+        name: Cow::Owned(file.name.clone().into_owned()),
+        fingerprint,
+        health,
+        racy: is_racy(&fingerprint, racy_from),
+        ..*file
+    };
     Some(FileChange::Changed(id, file))
 }
 

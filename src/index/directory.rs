@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, META_LOCK, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
-    WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, META_LOCK, MmapDirectory, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
 };
 
 /// A directory of a [`CacheDir`].
@@ -86,7 +86,9 @@ impl Directory for CacheDirectory {
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         match self.mapped.acquire_lock(lock) {
-            Err(LockError::IoError(_)) if lock.filepath == META_LOCK.filepath => Ok(DirectoryLock::from(Box::new(()))),
+            Err(LockError::IoError(_)) if lock.filepath == META_LOCK.filepath => {
+                Ok(DirectoryLock::from(Box::new(())))
+            }
             other => other,
         }
     }

@@ -154,7 +154,8 @@ fn settle(
     let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(e) => {
-            rec.file.health = if matches!(e, SourceError::Io(_)) { Health::Unreadable } else { Health::Malformed };
+            rec.file.health =
+                if matches!(e, SourceError::Io(_)) { Health::Unreadable } else { Health::Malformed };
             Parsed::default()
         }
     };
@@ -265,7 +266,8 @@ impl Sink for UnitSink<'_> {
             // A number of its own for each reading: messages of an earlier one can never be taken for it.
             None => (self.target.next_unit.fetch_add(1, Ordering::Relaxed), 0),
         };
-        self.open = Some(NewUnit { id, row: row.to_owned(), stamp, seq, session: 0, facts: Facts::default() });
+        self.open =
+            Some(NewUnit { id, row: row.to_owned(), stamp, seq, session: 0, facts: Facts::default() });
     }
 
     fn message(&mut self, message: Message<'_>) {
@@ -289,7 +291,9 @@ impl Sink for UnitSink<'_> {
 
     fn keep(&mut self, row: &str, stamp: u64) -> bool {
         match self.job.units.get(row) {
-            Some(old) if old.stamp == stamp && self.job.rec.parser == self.job.provider.info().parser_version => {
+            Some(old)
+                if old.stamp == stamp && self.job.rec.parser == self.job.provider.info().parser_version =>
+            {
                 self.kept.push(old.id);
                 true
             }

@@ -33,7 +33,8 @@ pub fn candidates(mut segments: Vec<(SegmentId, u32, u32)>) -> Vec<SegmentId> {
 
 /// Segments most of whose messages were replaced.
 fn wasteful(segments: &[(SegmentId, u32, u32)]) -> Vec<SegmentId> {
-    let wasted = |(_, docs, deleted): &&(SegmentId, u32, u32)| *deleted > *docs && docs + deleted <= MERGE_DOCS_MAX;
+    let wasted =
+        |(_, docs, deleted): &&(SegmentId, u32, u32)| *deleted > *docs && docs + deleted <= MERGE_DOCS_MAX;
     segments.iter().filter(wasted).map(|(id, ..)| *id).collect()
 }
 

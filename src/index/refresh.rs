@@ -2,19 +2,19 @@
 
 use super::ingest::{Job, NewUnit, OldUnit, Outcome, Target, ingest, mark};
 use super::lock::{self, Refused};
+use super::merge;
 use super::schema::Fields;
 use super::snapshot::{Payload, Snapshot, TextFile, Texts};
 use super::store::{Loaded, Store, open_messages};
 use super::tables::{Frame, SourceRec, Tables, TextRef, UnitRec, encode};
-use super::merge;
 use crate::discover::{Active, Changes, Dir, DirChange, File, FileChange, Health, Known, scan};
 use crate::io::stat;
 use crate::limits::{COMMIT_EVERY, WRITER_MEMORY};
 use crate::provider::{Provider, Root};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexWriter, Term};
@@ -101,20 +101,30 @@ pub fn look(snapshot: &Snapshot, request: &Request<'_>) -> Changes {
 
 /// Whether there is anything to do: changes, sources left over from an interrupted pass, or another parser.
 pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
-    changes.is_empty() && tables.pending == 0 && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
-        || changes.new_roots.is_empty() && changes.dirs.is_empty() && tables.pending == 0 && only_unsure(tables, changes)
+    changes.is_empty()
+        && tables.pending == 0
+        && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
+        || changes.new_roots.is_empty()
+            && changes.dirs.is_empty()
+            && tables.pending == 0
+            && only_unsure(tables, changes)
 }
 
 fn outdated(tables: &Tables<'_>, source: &SourceRec<'_>, active: &[Active]) -> bool {
     let root = tables.dir(source.file.dir).map(|d| d.root);
-    active.iter().any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && source.read)
+    active
+        .iter()
+        .any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && source.read)
 }
 
 /// Files written just before they were read, that a look at their content shows to be as they were.
 fn only_unsure(tables: &Tables<'_>, changes: &Changes) -> bool {
     const FEW: usize = 64;
     changes.files.len() <= FEW
-        && changes.files.iter().all(|f| matches!(f, FileChange::Unsure(id) if unchanged(tables, *id, &changes.active)))
+        && changes
+            .files
+            .iter()
+            .all(|f| matches!(f, FileChange::Unsure(id) if unchanged(tables, *id, &changes.active)))
         && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
 }
 
@@ -126,10 +136,18 @@ fn unchanged(tables: &Tables<'_>, id: u32, active: &[Active]) -> bool {
 }
 
 /// A file's provider, root and path below it, if its root belongs to this environment.
-pub fn locate<'a>(tables: &impl Known, file: &File<'_>, active: &'a [Active]) -> Option<(&'static dyn Provider, &'a Root, String)> {
+pub fn locate<'a>(
+    tables: &impl Known,
+    file: &File<'_>,
+    active: &'a [Active],
+) -> Option<(&'static dyn Provider, &'a Root, String)> {
     let dir = tables.dir(file.dir)?;
     let a = active.iter().find(|a| a.id == dir.root)?;
-    let rel = if dir.rel.is_empty() { file.name.clone().into_owned() } else { format!("{}/{}", dir.rel, file.name) };
+    let rel = if dir.rel.is_empty() {
+        file.name.clone().into_owned()
+    } else {
+        format!("{}/{}", dir.rel, file.name)
+    };
     Some((a.provider, &a.root, rel))
 }
 
@@ -163,7 +181,15 @@ impl<'s> Refresh<'s> {
     fn plan(store: &'s Store, current: &'s Snapshot, changes: &Changes, memory: bool) -> Self {
         let tables = current.tables();
         let fresh = current.messages.is_none();
-        let mut plan = Self { store, current, memory, fresh, frame: Frame::default(), jobs: Vec::new(), removed: Vec::new() };
+        let mut plan = Self {
+            store,
+            current,
+            memory,
+            fresh,
+            frame: Frame::default(),
+            jobs: Vec::new(),
+            removed: Vec::new(),
+        };
         plan.frame.roots = changes.new_roots.clone();
         let mut new_dirs: HashMap<u32, &Dir<'static>> = HashMap::new();
         for change in &changes.dirs {
@@ -176,9 +202,16 @@ impl<'s> Refresh<'s> {
             }
         }
         let place = |file: &File<'_>| -> Option<(&'static dyn Provider, Root, String)> {
-            let dir = new_dirs.get(&file.dir).map(|d| (d.root, &d.rel)).or_else(|| tables.dir(file.dir).map(|d| (d.root, &d.rel)))?;
+            let dir = new_dirs
+                .get(&file.dir)
+                .map(|d| (d.root, &d.rel))
+                .or_else(|| tables.dir(file.dir).map(|d| (d.root, &d.rel)))?;
             let a = changes.active.iter().find(|a| a.id == dir.0)?;
-            let rel = if dir.1.is_empty() { file.name.clone().into_owned() } else { format!("{}/{}", dir.1, file.name) };
+            let rel = if dir.1.is_empty() {
+                file.name.clone().into_owned()
+            } else {
+                format!("{}/{}", dir.1, file.name)
+            };
             Some((a.provider, a.root.clone(), rel))
         };
         let mut next = tables.sources.len() as u32;
@@ -207,16 +240,25 @@ impl<'s> Refresh<'s> {
         plan
     }
 
-    fn add(&mut self, id: u32, rec: SourceRec<'static>, place: Option<(&'static dyn Provider, Root, String)>) {
+    fn add(
+        &mut self,
+        id: u32,
+        rec: SourceRec<'static>,
+        place: Option<(&'static dyn Provider, Root, String)>,
+    ) {
         let Some((provider, root, rel)) = place else { return };
         if rec.file.health != Health::Good {
-            self.frame.sources.push((id, Some(SourceRec { read: true, parser: provider.info().parser_version, ..rec })));
+            self.frame
+                .sources
+                .push((id, Some(SourceRec { read: true, parser: provider.info().parser_version, ..rec })));
             return;
         }
         let tables = self.current.tables();
         let old = tables.units_of(id).iter().filter_map(|u| Some((*u, tables.unit(*u)?)));
-        let units: HashMap<String, OldUnit> =
-            old.clone().map(|(id, u)| (u.row.clone().into_owned(), OldUnit { id, stamp: u.stamp, seq: u.seq })).collect();
+        let units: HashMap<String, OldUnit> = old
+            .clone()
+            .map(|(id, u)| (u.row.clone().into_owned(), OldUnit { id, stamp: u.stamp, seq: u.seq }))
+            .collect();
         let facts = rec.offset.and_then(|_| old.clone().find(|(_, u)| u.row.is_empty())).map(|(_, u)| {
             let mut facts = u.facts.clone().into_owned();
             let texts = self.current.read_texts(u.texts);
@@ -227,7 +269,12 @@ impl<'s> Refresh<'s> {
         self.jobs.push(Job { id, provider, root, rel, rec, units, facts });
     }
 
-    fn changed(&mut self, id: u32, file: &File<'static>, place: Option<(&'static dyn Provider, Root, String)>) {
+    fn changed(
+        &mut self,
+        id: u32,
+        file: &File<'static>,
+        place: Option<(&'static dyn Provider, Root, String)>,
+    ) {
         let tables = self.current.tables();
         let Some(old) = tables.source(id) else { return };
         let mut rec = own(old);
@@ -266,7 +313,8 @@ impl<'s> Refresh<'s> {
         place: impl Fn(&File<'_>) -> Option<(&'static dyn Provider, Root, String)>,
     ) {
         let tables = self.current.tables();
-        for (id, rec) in tables.sources.iter().enumerate().filter_map(|(i, s)| Some((i as u32, s.as_ref()?))) {
+        for (id, rec) in tables.sources.iter().enumerate().filter_map(|(i, s)| Some((i as u32, s.as_ref()?)))
+        {
             let due = !rec.read || outdated(tables, rec, &changes.active);
             let planned = touched.contains(&id) || self.jobs.iter().any(|j| j.id == id);
             if due && !planned {
@@ -295,13 +343,23 @@ impl<'s> Refresh<'s> {
         for unit in &self.removed {
             writer.delete_term(Term::from_field_u64(fields.unit, u64::from(*unit)));
         }
-        self.frame.sources.extend(self.jobs.iter().filter(|_| bytes > COMMIT_EVERY).map(|j| (j.id, Some(SourceRec { read: false, ..j.rec.clone() }))));
+        self.frame.sources.extend(
+            self.jobs
+                .iter()
+                .filter(|_| bytes > COMMIT_EVERY)
+                .map(|j| (j.id, Some(SourceRec { read: false, ..j.rec.clone() }))),
+        );
         let mut jobs = std::mem::take(&mut self.jobs).into_iter().peekable();
         let total = seen.sources;
         loop {
             let batch = next_batch(&mut jobs);
             let done = seen.sources_done + batch.len();
-            let outcomes = read_all(batch, &Target { writer: &writer, fields, next_unit: &next_unit }, &mut seen, progress)?;
+            let outcomes = read_all(
+                batch,
+                &Target { writer: &writer, fields, next_unit: &next_unit },
+                &mut seen,
+                progress,
+            )?;
             let mut frame = std::mem::take(&mut self.frame);
             frame.pending = (total - done) as u32;
             let texts = fill(&mut frame, outcomes, &state);
@@ -326,14 +384,22 @@ impl<'s> Refresh<'s> {
         if self.memory {
             return Ok(Store::index_in_memory()?);
         }
-        if !self.fresh && let Ok(Some(found)) = self.store.open_index() {
+        if !self.fresh
+            && let Ok(Some(found)) = self.store.open_index()
+        {
             return Ok(found);
         }
         Ok(self.store.create_index()?)
     }
 
     /// Writes the catalog's part, then commits the messages with the payload that makes both valid.
-    fn publish(&self, writer: &mut IndexWriter, mut frame: Frame<'static>, texts: Vec<u8>, mut state: Published) -> Result<Published, Failure> {
+    fn publish(
+        &self,
+        writer: &mut IndexWriter,
+        mut frame: Frame<'static>,
+        texts: Vec<u8>,
+        mut state: Published,
+    ) -> Result<Published, Failure> {
         frame.generation = state.payload.generation + 1;
         let encoded = encode(&frame);
         if state.fresh {
@@ -403,7 +469,16 @@ fn unsure_file(tables: &Tables<'_>, id: u32) -> File<'static> {
 }
 
 fn unread(file: File<'static>) -> SourceRec<'static> {
-    SourceRec { file, parser: 0, read: false, skipped: 0, shortened: 0, offset: None, mark: 0, state: Cow::Borrowed(&[]) }
+    SourceRec {
+        file,
+        parser: 0,
+        read: false,
+        skipped: 0,
+        shortened: 0,
+        offset: None,
+        mark: 0,
+        state: Cow::Borrowed(&[]),
+    }
 }
 
 fn own(rec: &SourceRec<'_>) -> SourceRec<'static> {
@@ -427,7 +502,11 @@ fn writer(index: &Index, bytes: u64) -> Result<IndexWriter, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if bytes < SMALL { 1 } else { cores.min(4) };
     let memory = if bytes < SMALL { LEAST } else { (WRITER_MEMORY / threads).max(LEAST) };
-    let options = IndexWriterOptions::builder().num_worker_threads(threads).memory_budget_per_thread(memory).num_merge_threads(1).build();
+    let options = IndexWriterOptions::builder()
+        .num_worker_threads(threads)
+        .memory_budget_per_thread(memory)
+        .num_merge_threads(1)
+        .build();
     let writer = index.writer_with_options(options)?;
     merge::no_merges(&writer);
     Ok(writer)
@@ -444,7 +523,12 @@ fn next_batch(jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Vec<Jo
 }
 
 /// Reads a batch on all cores.
-fn read_all(batch: Vec<Job>, target: &Target<'_>, seen: &mut Progress, progress: &(dyn Fn(Progress) + Sync)) -> Result<Vec<Outcome>, Failure> {
+fn read_all(
+    batch: Vec<Job>,
+    target: &Target<'_>,
+    seen: &mut Progress,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<Outcome>, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(batch.len()).max(1);
     let jobs: Vec<Mutex<Option<Job>>> = batch.into_iter().map(|j| Mutex::new(Some(j))).collect();
     let next = AtomicUsize::new(0);
@@ -466,7 +550,9 @@ fn read_all(batch: Vec<Job>, target: &Target<'_>, seen: &mut Progress, progress:
     let results: Vec<_> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
         let mut all = vec![worker()];
-        all.extend(others.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(tantivy::TantivyError::Poisoned))));
+        all.extend(
+            others.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(tantivy::TantivyError::Poisoned))),
+        );
         all
     });
     if let Ok(p) = shown.lock() {

@@ -27,9 +27,10 @@ pub struct Fields {
 
 /// The schema and its fields.
 pub fn schema() -> tantivy::Result<(Schema, Fields)> {
-    let data: serde_json::Value = serde_json::from_str(SCHEMA_JSON).map_err(|e| tantivy::TantivyError::SchemaError(e.to_string()))?;
-    let schema: Schema =
-        serde_json::from_value(data["fields"].clone()).map_err(|e| tantivy::TantivyError::SchemaError(e.to_string()))?;
+    let data: serde_json::Value =
+        serde_json::from_str(SCHEMA_JSON).map_err(|e| tantivy::TantivyError::SchemaError(e.to_string()))?;
+    let schema: Schema = serde_json::from_value(data["fields"].clone())
+        .map_err(|e| tantivy::TantivyError::SchemaError(e.to_string()))?;
     let fields = Fields {
         unit: schema.get_field("unit")?,
         role: schema.get_field("role")?,

@@ -85,7 +85,12 @@ impl Snapshot {
     }
 
     /// From a catalog file's bytes; `None` if they are damaged.
-    pub fn decode(bytes: Vec<u8>, payload: Payload, messages: Option<Messages>, texts: TextFile) -> Option<Self> {
+    pub fn decode(
+        bytes: Vec<u8>,
+        payload: Payload,
+        messages: Option<Messages>,
+        texts: TextFile,
+    ) -> Option<Self> {
         let cell = Cell::try_new(bytes, |b| Tables::decode(b).ok_or(())).ok()?;
         Some(Self { cell: Arc::new(cell), payload, messages, texts })
     }

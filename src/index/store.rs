@@ -80,7 +80,11 @@ impl Store {
 
     /// The file of longer texts that belongs to a commit.
     pub fn texts(&self, payload: &Payload) -> TextFile {
-        TextFile { path: Some(self.dir.file(&texts_name(payload.catalog))), len: payload.texts_len, ..TextFile::default() }
+        TextFile {
+            path: Some(self.dir.file(&texts_name(payload.catalog))),
+            len: payload.texts_len,
+            ..TextFile::default()
+        }
     }
 
     /// Opens the message index; `None` if there is none.
@@ -97,7 +101,11 @@ impl Store {
                 Ok(Some((index, fields)))
             }
             Ok(_) => Err("index of another schema"),
-            Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))) if self.dir.sub("ix").names().is_empty() => Ok(None),
+            Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)))
+                if self.dir.sub("ix").names().is_empty() =>
+            {
+                Ok(None)
+            }
             Err(_) => Err("index damaged"),
         }
     }
@@ -151,7 +159,13 @@ impl Store {
     }
 
     /// Appends frames and texts to the catalog, or begins a new one with them. Returns the payload to commit.
-    pub fn write_catalog(&self, old: &Payload, frames: &[u8], texts: &[u8], fresh: bool) -> io::Result<Payload> {
+    pub fn write_catalog(
+        &self,
+        old: &Payload,
+        frames: &[u8],
+        texts: &[u8],
+        fresh: bool,
+    ) -> io::Result<Payload> {
         let mut new = Payload { generation: old.generation + 1, boot: boot_id(), ..old.clone() };
         if fresh || old.catalog == 0 {
             new.catalog = old.catalog + 1;
@@ -170,7 +184,10 @@ impl Store {
     /// Removes catalogs that no reader can still want, and what crashed writers left.
     pub fn sweep(&self, current: u64) {
         for name in self.dir.names() {
-            let number = name.strip_prefix("catalog-").or(name.strip_prefix("texts-")).and_then(|n| n.parse::<u64>().ok());
+            let number = name
+                .strip_prefix("catalog-")
+                .or(name.strip_prefix("texts-"))
+                .and_then(|n| n.parse::<u64>().ok());
             if number.is_some_and(|n| n + 1 < current || n > current) || name.ends_with(".tmp") {
                 let _ = self.dir.remove_file(&name);
             }

@@ -128,12 +128,21 @@ impl<'a> Tables<'a> {
     fn group(&mut self) {
         let by = |n: usize| n as u32;
         let dirs = self.dirs.len();
-        self.files_in = Groups::new(dirs, self.sources.iter().enumerate().filter_map(|(i, s)| Some((s.as_ref()?.file.dir, by(i)))));
+        self.files_in = Groups::new(
+            dirs,
+            self.sources.iter().enumerate().filter_map(|(i, s)| Some((s.as_ref()?.file.dir, by(i)))),
+        );
         self.dirs_in = Groups::new(
             dirs,
-            self.dirs.iter().enumerate().filter_map(|(i, d)| Some((d.as_ref()?.parent, by(i))).filter(|(p, _)| *p != NO_PARENT)),
+            self.dirs
+                .iter()
+                .enumerate()
+                .filter_map(|(i, d)| Some((d.as_ref()?.parent, by(i))).filter(|(p, _)| *p != NO_PARENT)),
         );
-        self.units_of = Groups::new(self.sources.len(), self.units.iter().enumerate().filter_map(|(i, u)| Some((u.as_ref()?.source, by(i)))));
+        self.units_of = Groups::new(
+            self.sources.len(),
+            self.units.iter().enumerate().filter_map(|(i, u)| Some((u.as_ref()?.source, by(i)))),
+        );
     }
 
     pub fn source(&self, id: u32) -> Option<&SourceRec<'a>> {
@@ -151,7 +160,12 @@ impl<'a> Tables<'a> {
     /// Everything as one frame.
     pub fn to_frame(&self) -> Frame<'a> {
         fn all<T: Clone>(table: &[Option<T>]) -> Vec<(u32, Option<T>)> {
-            table.iter().enumerate().filter(|(_, e)| e.is_some()).map(|(i, e)| (i as u32, e.clone())).collect()
+            table
+                .iter()
+                .enumerate()
+                .filter(|(_, e)| e.is_some())
+                .map(|(i, e)| (i as u32, e.clone()))
+                .collect()
         }
         Frame {
             generation: self.generation,

@@ -14,7 +14,8 @@ pub struct CacheDir {
 impl CacheDir {
     /// `AGF_CACHE_DIR`, or the platform's cache directory for `agf-catalog`.
     pub fn locate(env: &Env) -> Option<Self> {
-        let path = env.dir_var("AGF_CACHE_DIR").or_else(|| platform_cache(env).map(|c| c.join("agf-catalog")))?;
+        let path =
+            env.dir_var("AGF_CACHE_DIR").or_else(|| platform_cache(env).map(|c| c.join("agf-catalog")))?;
         Some(Self { path })
     }
 
@@ -117,6 +118,7 @@ fn platform_cache(env: &Env) -> Option<PathBuf> {
 
 /// Names the present run of the operating system; empty where it has no name.
 pub fn boot_id() -> String {
-    let bytes = super::stat::read_bounded(Path::new("/proc/sys/kernel/random/boot_id"), 4096).unwrap_or_default();
+    let bytes =
+        super::stat::read_bounded(Path::new("/proc/sys/kernel/random/boot_id"), 4096).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }

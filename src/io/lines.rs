@@ -200,7 +200,9 @@ impl Shortener {
 
     /// Ends what is kept of the string, without a half `\uXXXX` at its end.
     fn cut_string(&mut self) {
-        if self.string.replace(LONG_STRING_MAX + 1).is_some_and(|kept| kept > LONG_STRING_MAX) || self.skip.is_some() {
+        if self.string.replace(LONG_STRING_MAX + 1).is_some_and(|kept| kept > LONG_STRING_MAX)
+            || self.skip.is_some()
+        {
             return;
         }
         let from = self.out.len().saturating_sub(5);
@@ -212,7 +214,10 @@ impl Shortener {
     }
 
     fn outside(&mut self, bytes: &[u8]) -> usize {
-        let n = bytes.iter().position(|b| matches!(b, b'"' | b'{' | b'[' | b'}' | b']' | b',')).unwrap_or(bytes.len());
+        let n = bytes
+            .iter()
+            .position(|b| matches!(b, b'"' | b'{' | b'[' | b'}' | b']' | b','))
+            .unwrap_or(bytes.len());
         self.emit(&bytes[..n]);
         let Some(b) = bytes.get(n) else { return n };
         match b {
@@ -275,7 +280,8 @@ mod tests {
 
     #[test]
     fn a_huge_string_is_cut_and_the_record_still_parses() {
-        let text = format!(r#"{{"a":"{}\"é","b":[{{"t":"end"}}],"c":1}}"#, "xé\\n\\u00e9".repeat(LINE_MAX / 4));
+        let text =
+            format!(r#"{{"a":"{}\"é","b":[{{"t":"end"}}],"c":1}}"#, "xé\\n\\u00e9".repeat(LINE_MAX / 4));
         let data = format!("{text}\n{{\"next\":1}}\n");
         let lines = all(data.as_bytes());
         assert_eq!(lines.len(), 2);

@@ -42,7 +42,11 @@ mod os {
 
     fn split(st: &Stat) -> (Fingerprint, FileKind) {
         let ns = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
-        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "the field types differ between systems")]
+        #[allow(
+            clippy::unnecessary_cast,
+            clippy::useless_conversion,
+            reason = "the field types differ between systems"
+        )]
         let fp = Fingerprint {
             dev: st.st_dev as u64,
             ino: st.st_ino as u64,
@@ -116,7 +120,12 @@ mod os {
         let ns = |t: io::Result<std::time::SystemTime>| {
             t.ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok()).map_or(0, |d| d.as_nanos() as i64)
         };
-        let fp = Fingerprint { size: meta.len(), mtime_ns: ns(meta.modified()), ctime_ns: ns(meta.created()), ..Default::default() };
+        let fp = Fingerprint {
+            size: meta.len(),
+            mtime_ns: ns(meta.modified()),
+            ctime_ns: ns(meta.created()),
+            ..Default::default()
+        };
         let kind = match meta.file_type() {
             t if t.is_file() => FileKind::Regular,
             t if t.is_dir() => FileKind::Directory,

@@ -7,7 +7,9 @@
 mod record;
 
 use super::shared::{json, jsonl};
-use super::{Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
+use super::{
+    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
+};
 use crate::io::env::Env;
 use crate::model::{Facts, Locator, Message, TitleSource, UnitKind, valid_session_id};
 use record::Transcript;
@@ -29,7 +31,11 @@ static INFO: Info = Info {
         Mode::DEFAULT,
         Mode { label: "acceptEdits", args: &["--permission-mode", "acceptEdits"], bypasses_approval: false },
         Mode { label: "plan (read-only)", args: &["--permission-mode", "plan"], bypasses_approval: false },
-        Mode { label: "bypass permissions", args: &["--dangerously-skip-permissions"], bypasses_approval: true },
+        Mode {
+            label: "bypass permissions",
+            args: &["--dangerously-skip-permissions"],
+            bypasses_approval: true,
+        },
     ],
     // `claude --resume ID` works from anywhere since 2.1.3; older releases need the directory the session began in.
     cwd_rule: CwdRule::Required,
@@ -43,7 +49,8 @@ impl Provider for Claude {
 
     fn roots(&self, env: &Env) -> Vec<Root> {
         let set = env.dir_var("CLAUDE_CONFIG_DIR");
-        let vars = set.iter().map(|d| ("CLAUDE_CONFIG_DIR".to_owned(), d.to_string_lossy().into_owned())).collect();
+        let vars =
+            set.iter().map(|d| ("CLAUDE_CONFIG_DIR".to_owned(), d.to_string_lossy().into_owned())).collect();
         let config = set.or_else(|| env.in_home(".claude"));
         config.map(|c| Root { path: c.join("projects"), label: "projects", env: vars }).into_iter().collect()
     }
@@ -68,7 +75,12 @@ impl Provider for Claude {
         }
     }
 
-    fn parse(&self, source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Result<Parsed, SourceError> {
+    fn parse(
+        &self,
+        source: &Source,
+        from: Option<&Resume<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Parsed, SourceError> {
         match source.kind {
             TITLE => title_file(source, sink),
             _ => transcript(source, from, sink),
@@ -114,15 +126,22 @@ fn transcript_for<'s>(source: &'s Source, from: Option<&Resume<'_>>) -> Result<T
     let kind = if source.kind == CHILD { UnitKind::Child } else { UnitKind::Main };
     match from {
         Some(r) => Transcript::resumed(slug(source), kind, r),
-        None => Ok(Transcript::new(slug(source), kind, if kind == UnitKind::Main { stem(source) } else { "" })),
+        None => {
+            Ok(Transcript::new(slug(source), kind, if kind == UnitKind::Main { stem(source) } else { "" }))
+        }
     }
 }
 
-fn transcript(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Result<Parsed, SourceError> {
+fn transcript(
+    source: &Source,
+    from: Option<&Resume<'_>>,
+    sink: &mut dyn Sink,
+) -> Result<Parsed, SourceError> {
     let mut reader = transcript_for(source, from)?;
     sink.open("", 0);
     let offset = from.map_or(0, |r| r.offset);
-    let end = jsonl::each_record(source, offset, |v, place| reader.record(v, place, &mut |m| sink.message(m)))?;
+    let end =
+        jsonl::each_record(source, offset, |v, place| reader.record(v, place, &mut |m| sink.message(m)))?;
     let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
     let (owner, facts) = reader.finish(&source.rel);
     sink.close(&session_key(slug(source), &owner), facts);

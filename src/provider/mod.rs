@@ -161,7 +161,12 @@ pub trait Provider: Send + Sync {
     fn classify(&self, root: &Root, names: &[&str], is_dir: bool) -> Class;
 
     /// Reads a source, from `from` on if that is given.
-    fn parse(&self, source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Result<Parsed, SourceError>;
+    fn parse(
+        &self,
+        source: &Source,
+        from: Option<&Resume<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Parsed, SourceError>;
 
     /// The messages of the record at `at`, from the live source.
     fn read(&self, source: &Source, at: Locator) -> Result<Vec<Message<'static>>, SourceError>;

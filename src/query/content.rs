@@ -60,7 +60,13 @@ impl Hits {
 }
 
 /// Runs a query over all messages of these sessions and roles (all if none are named).
-pub fn collect(view: &View<'_>, messages: &Messages, query: &dyn Query, sessions: &[bool], roles: &[Role]) -> tantivy::Result<Hits> {
+pub fn collect(
+    view: &View<'_>,
+    messages: &Messages,
+    query: &dyn Query,
+    sessions: &[bool],
+    roles: &[Role],
+) -> tantivy::Result<Hits> {
     let mut hits = Hits::none(view.sessions.len());
     let wanted: u64 = roles.iter().fold(0, |mask, r| mask | 1 << (*r as u64));
     let mut ordinal = 0;
@@ -72,7 +78,8 @@ pub fn collect(view: &View<'_>, messages: &Messages, query: &dyn Query, sessions
             weight.for_each(segment, &mut |doc, score| {
                 // A unit that is not in the table was replaced: its messages count no more, deleted or not.
                 let unit = units.first(doc).unwrap_or(u64::MAX);
-                let session = usize::try_from(unit).ok().and_then(|u| view.of_unit.get(u)).copied().unwrap_or(NONE);
+                let session =
+                    usize::try_from(unit).ok().and_then(|u| view.of_unit.get(u)).copied().unwrap_or(NONE);
                 if session == NONE || !sessions[session as usize] {
                     return;
                 }
@@ -99,7 +106,9 @@ pub struct Stored {
 
 /// Looks a message up.
 pub fn stored(messages: &Messages, (segment, doc): (SegmentOrdinal, DocId)) -> tantivy::Result<Stored> {
-    let reader = messages.segment(segment).ok_or_else(|| tantivy::TantivyError::InvalidArgument("no such segment".into()))?;
+    let reader = messages
+        .segment(segment)
+        .ok_or_else(|| tantivy::TantivyError::InvalidArgument("no such segment".into()))?;
     let fast = reader.fast_fields();
     let number = |name: &str| -> tantivy::Result<u64> { Ok(fast.u64(name)?.first(doc).unwrap_or(0)) };
     let place = number("place")?;
@@ -108,6 +117,10 @@ pub fn stored(messages: &Messages, (segment, doc): (SegmentOrdinal, DocId)) -> t
         role: Role::from_index(number("role")?),
         seq: number("seq")? as u32,
         timestamp_ms: fast.i64("time")?.first(doc).unwrap_or(0),
-        at: crate::model::Locator { offset: number("offset")?, len: (place >> 16) as u32, part: place as u16 },
+        at: crate::model::Locator {
+            offset: number("offset")?,
+            len: (place >> 16) as u32,
+            part: place as u16,
+        },
     })
 }

@@ -36,7 +36,8 @@ pub struct Allowed {
 pub fn allowed(view: &View<'_>, filter: &SessionFilter, query: &Query) -> Allowed {
     let mut projects = Projects { wanted: filter.project.as_ref(), seen: HashMap::new() };
     let wants_children = query.conditions.iter().any(|(c, not)| !not && *c == Condition::Is(Is::Subagent));
-    let mut allowed = Allowed { sessions: vec![false; view.sessions.len()], hidden: vec![false; view.sessions.len()] };
+    let mut allowed =
+        Allowed { sessions: vec![false; view.sessions.len()], hidden: vec![false; view.sessions.len()] };
     for (i, session) in view.sessions.iter().enumerate() {
         if !view.is_row(i as u32) || !scope(session, filter, &mut projects) || !conditions(session, query) {
             continue;
@@ -112,7 +113,9 @@ fn holds(session: &Session<'_>, condition: &Condition) -> bool {
             info.id == a || info.aliases.contains(&a.as_str())
         }
         Condition::Project(p) => project(facts, p),
-        Condition::Branch(b) => facts.branch.as_deref().is_some_and(|x| fold::fold(x).contains(&fold::fold(b))),
+        Condition::Branch(b) => {
+            facts.branch.as_deref().is_some_and(|x| fold::fold(x).contains(&fold::fold(b)))
+        }
         Condition::Model(m) => facts.model.as_deref().is_some_and(|x| x.to_lowercase().contains(m)),
         Condition::Since(t) => facts.last_ms >= *t,
         Condition::Until(t) => facts.started_ms <= *t,

@@ -29,7 +29,12 @@ impl Folded {
             path: fold::fold(&f.project),
             branch: fold::fold(f.branch.as_deref().unwrap_or("")),
             id: f.id.to_ascii_lowercase(),
-            rest: format!("{} {} {}", session.agent(), fold::fold(f.worktree.as_deref().unwrap_or("")), fold::fold(texts)),
+            rest: format!(
+                "{} {} {}",
+                session.agent(),
+                fold::fold(f.worktree.as_deref().unwrap_or("")),
+                fold::fold(texts)
+            ),
         }
     }
 
@@ -46,16 +51,28 @@ impl Folded {
         if place != Place::Any {
             return 0.0;
         }
-        let id = if self.id == wanted { 60.0 } else { f32::from(wanted.len() >= 6 && self.id.starts_with(&wanted)) * 30.0 };
-        [title, 12.0 * quality(&self.name, &wanted), 4.0 * quality(&self.path, &wanted), 6.0 * quality(&self.branch, &wanted), 5.0 * quality(&self.rest, &wanted), id]
-            .into_iter()
-            .fold(0.0, f32::max)
+        let id = if self.id == wanted {
+            60.0
+        } else {
+            f32::from(wanted.len() >= 6 && self.id.starts_with(&wanted)) * 30.0
+        };
+        [
+            title,
+            12.0 * quality(&self.name, &wanted),
+            4.0 * quality(&self.path, &wanted),
+            6.0 * quality(&self.branch, &wanted),
+            5.0 * quality(&self.rest, &wanted),
+            id,
+        ]
+        .into_iter()
+        .fold(0.0, f32::max)
     }
 
     /// The last resort: the letters in their order, in the title or the project's name.
     pub fn subsequence(&self, term: &Term) -> f32 {
         let wanted = fold::fold(&term.text);
-        let fits = wanted.chars().count() >= 3 && (is_subsequence(&wanted, &self.name) || is_subsequence(&wanted, &self.title));
+        let fits = wanted.chars().count() >= 3
+            && (is_subsequence(&wanted, &self.name) || is_subsequence(&wanted, &self.title));
         f32::from(fits)
     }
 }
@@ -69,14 +86,25 @@ pub struct Sieve {
 impl Sieve {
     pub fn new<'t>(terms: impl Iterator<Item = &'t Term>) -> Self {
         let needles = terms.map(|t| fold::fold(t.text.trim())).filter(|n| !n.is_empty());
-        Self { needles: needles.map(|n| memchr::memmem::Finder::new(&n).into_owned()).collect(), buf: String::new() }
+        Self {
+            needles: needles.map(|n| memchr::memmem::Finder::new(&n).into_owned()).collect(),
+            buf: String::new(),
+        }
     }
 
     pub fn may_match(&mut self, session: &Session<'_>, texts: &str) -> bool {
         let f = &session.facts;
         self.buf.clear();
         let worktree = f.worktree.as_deref().unwrap_or("");
-        for part in [f.title.as_deref().unwrap_or(""), &f.project, f.branch.as_deref().unwrap_or(""), &f.id, session.agent(), worktree, texts] {
+        for part in [
+            f.title.as_deref().unwrap_or(""),
+            &f.project,
+            f.branch.as_deref().unwrap_or(""),
+            &f.id,
+            session.agent(),
+            worktree,
+            texts,
+        ] {
             fold::fold_into(part, &mut self.buf);
             self.buf.push('\n');
         }
@@ -120,7 +148,10 @@ mod tests {
     #[test]
     fn whole_words_beat_beginnings_beat_middles() {
         assert_eq!(quality("fix parser", "parser"), 1.0);
-        assert!(quality("fix parsers", "parser") > quality("reparser", "parser") && quality("reparser", "parser") > 0.0);
+        assert!(
+            quality("fix parsers", "parser") > quality("reparser", "parser")
+                && quality("reparser", "parser") > 0.0
+        );
         assert_eq!(quality("plasma-reader", "parser"), 0.0);
     }
 }

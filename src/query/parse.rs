@@ -122,7 +122,9 @@ fn split(text: &str) -> Vec<Word> {
 
 fn next_word(text: &str) -> (Word, &str) {
     // `--flag` is text; `-word` and `-"phrase"` exclude; a lone `-` is text.
-    let negated = text.starts_with('-') && !text.starts_with("--") && text[1..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '_'));
+    let negated = text.starts_with('-')
+        && !text.starts_with("--")
+        && text[1..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '_'));
     let body = if negated { &text[1..] } else { text };
     if let Some((inner, after)) = quoted(body) {
         return (Word { text: inner.to_owned(), key: None, quoted: true, negated }, after);
@@ -132,7 +134,10 @@ fn next_word(text: &str) -> (Word, &str) {
         && body[..colon].bytes().all(|b| b.is_ascii_alphabetic())
         && let Some((inner, after)) = quoted(&body[colon + 1..])
     {
-        return (Word { text: inner.to_owned(), key: Some(body[..colon].to_owned()), quoted: false, negated }, after);
+        return (
+            Word { text: inner.to_owned(), key: Some(body[..colon].to_owned()), quoted: false, negated },
+            after,
+        );
     }
     (Word { text: body[..end].to_owned(), key: None, quoted: false, negated }, &body[end..])
 }
@@ -233,13 +238,16 @@ fn roles(value: &str) -> Vec<Role> {
 
 /// The time a word names, as its first and last millisecond: a date, an instant, `today`, `yesterday`, or an age like `7d`.
 pub fn span(value: &str, clock: &Clock) -> Option<(i64, i64)> {
-    let today = jiff::Timestamp::from_millisecond(clock.now_ms).ok()?.to_zoned_datetime(clock.zone.clone()).date();
+    let today =
+        jiff::Timestamp::from_millisecond(clock.now_ms).ok()?.to_zoned_datetime(clock.zone.clone()).date();
     match value {
         "today" => return day(today, clock),
         "yesterday" => return day(today.yesterday().ok()?, clock),
         _ => {}
     }
-    if let Ok(date) = value.parse::<jiff::civil::Date>() && value.len() <= 10 {
+    if let Ok(date) = value.parse::<jiff::civil::Date>()
+        && value.len() <= 10
+    {
         return day(date, clock);
     }
     if let Some(age) = age(value) {
@@ -287,7 +295,18 @@ mod tests {
 
     fn texts(query: &Query) -> Vec<String> {
         let show = |c: &Clause| {
-            let any: Vec<_> = c.any.iter().map(|t| format!("{}{}{}", t.text, if t.quoted { "\"" } else { "" }, if t.prefix { "*" } else { "" })).collect();
+            let any: Vec<_> = c
+                .any
+                .iter()
+                .map(|t| {
+                    format!(
+                        "{}{}{}",
+                        t.text,
+                        if t.quoted { "\"" } else { "" },
+                        if t.prefix { "*" } else { "" }
+                    )
+                })
+                .collect();
             format!("{}{}", if c.negated { "-" } else { "" }, any.join("|"))
         };
         query.clauses.iter().map(show).collect()
@@ -303,7 +322,22 @@ mod tests {
 
     #[test]
     fn what_is_no_operator_is_text() {
-        for text in ["a:b", "agent:nobody", "since:never", "src/main.rs", "multi-agent", "don't", "\"unbalanced", "c++", "foo(", "AND", "--flag", "-", "is:what", "foo::Bar"] {
+        for text in [
+            "a:b",
+            "agent:nobody",
+            "since:never",
+            "src/main.rs",
+            "multi-agent",
+            "don't",
+            "\"unbalanced",
+            "c++",
+            "foo(",
+            "AND",
+            "--flag",
+            "-",
+            "is:what",
+            "foo::Bar",
+        ] {
             assert_eq!(texts(&q(text)), [text], "{text}");
         }
         assert_eq!(texts(&q("OR")), Vec::<String>::new());
@@ -313,7 +347,10 @@ mod tests {
     fn days_are_the_users() {
         let la = Clock { zone: TimeZone::get("America/Los_Angeles").unwrap(), ..clock() };
         let (from, to) = span("2026-01-24", &la).unwrap();
-        assert!((from..=to).contains(&1_769_314_080_000), "04:08 UTC on the 25th is the evening of the 24th there");
+        assert!(
+            (from..=to).contains(&1_769_314_080_000),
+            "04:08 UTC on the 25th is the evening of the 24th there"
+        );
         assert_eq!(span("7d", &la), Some((la.now_ms - 7 * 86_400_000, la.now_ms - 7 * 86_400_000)));
     }
 

@@ -75,7 +75,8 @@ pub struct Found {
 /// Runs a query.
 pub fn run(view: &View<'_>, query: &Query, options: &Options) -> tantivy::Result<Found> {
     let allowed = allowed(view, &options.filter, query);
-    let mut found = if query.has_text() { Search::new(view, query, options, &allowed).ladder()? } else { list(&allowed) };
+    let mut found =
+        if query.has_text() { Search::new(view, query, options, &allowed).ladder()? } else { list(&allowed) };
     order(view, &mut found.hits, query.has_text() && options.sort == Sort::Relevance, options.now_ms);
     Ok(found)
 }
@@ -99,7 +100,9 @@ fn order(view: &View<'_>, hits: &mut [Hit], by_score: bool, now_ms: i64) {
     }
     hits.sort_by(|a, b| {
         let score = if by_score { b.score.total_cmp(&a.score) } else { std::cmp::Ordering::Equal };
-        score.then_with(|| facts(b).last_ms.cmp(&facts(a).last_ms)).then_with(|| facts(a).id.cmp(&facts(b).id))
+        score
+            .then_with(|| facts(b).last_ms.cmp(&facts(a).last_ms))
+            .then_with(|| facts(a).id.cmp(&facts(b).id))
     });
 }
 
@@ -130,23 +133,30 @@ struct Search<'s, 'v> {
 
 /// Words too common to say what a sentence is about.
 const COMMON: &[&str] = &[
-    "a", "about", "again", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for",
-    "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "last", "me", "my", "of", "on", "or", "our", "session",
-    "should", "so", "some", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "was", "we", "were",
+    "a", "about", "again", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
+    "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "last", "me", "my", "of", "on", "or", "our", "session", "should", "so", "some", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "was", "we", "were",
     "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 impl<'s, 'v> Search<'s, 'v> {
     fn new(view: &'s View<'v>, query: &'s Query, options: &'s Options, allowed: &'s Allowed) -> Self {
         let searched = allowed.sessions.iter().zip(&allowed.hidden).map(|(a, h)| *a || *h).collect();
-        let messages = view.snapshot.messages.as_ref().filter(|_| options.content && query.place != Place::Title);
+        let messages =
+            view.snapshot.messages.as_ref().filter(|_| options.content && query.place != Place::Title);
         let mut search = Self { view, query, options, searched, allowed, messages, metadata: Vec::new() };
         search.metadata = search.match_metadata();
         search
     }
 
     fn ladder(&self) -> tantivy::Result<Found> {
-        let rungs = [(Tier::Exact, Reach::Exact), (Tier::Prefix, Reach::Prefix), (Tier::Typo, Reach::Typo), (Tier::Part, Reach::Part)];
+        let rungs = [
+            (Tier::Exact, Reach::Exact),
+            (Tier::Prefix, Reach::Prefix),
+            (Tier::Typo, Reach::Typo),
+            (Tier::Part, Reach::Part),
+        ];
         for (tier, reach) in rungs {
             let found = self.rung(tier, reach, false)?;
             if !found.hits.is_empty() || found.hidden > 0 {
@@ -179,14 +189,21 @@ impl<'s, 'v> Search<'s, 'v> {
             }
             let folded = Folded::new(session, &text);
             for (n, clause) in clauses.iter().enumerate() {
-                scores[n][i] = clause.any.iter().map(|t| folded.score(t, self.query.place)).fold(0.0, f32::max);
+                scores[n][i] =
+                    clause.any.iter().map(|t| folded.score(t, self.query.place)).fold(0.0, f32::max);
             }
         }
         scores
     }
 
     fn texts(&self, unit: u32, all: &[u8]) -> String {
-        let texts = self.view.snapshot.tables().unit(unit).filter(|_| !all.is_empty()).and_then(|u| texts_at(all, u.texts));
+        let texts = self
+            .view
+            .snapshot
+            .tables()
+            .unit(unit)
+            .filter(|_| !all.is_empty())
+            .and_then(|u| texts_at(all, u.texts));
         texts.map(|t| t.summaries.join("\n") + "\n" + &t.recap).unwrap_or_default()
     }
 
@@ -223,7 +240,10 @@ impl<'s, 'v> Search<'s, 'v> {
         let mut clauses = Vec::new();
         let mut queries = Vec::new();
         for (n, clause) in self.query.clauses.iter().enumerate() {
-            if most && !clause.negated && clause.any.iter().all(|t| COMMON.contains(&t.text.to_lowercase().as_str())) {
+            if most
+                && !clause.negated
+                && clause.any.iter().all(|t| COMMON.contains(&t.text.to_lowercase().as_str()))
+            {
                 continue;
             }
             let reach = if clause.negated { Reach::Exact } else { reach };
@@ -248,7 +268,11 @@ impl<'s, 'v> Search<'s, 'v> {
     }
 
     /// Messages that hold all words at once.
-    fn together(&self, queries: Vec<Box<dyn tantivy::query::Query>>, wanted: usize) -> tantivy::Result<Option<Hits>> {
+    fn together(
+        &self,
+        queries: Vec<Box<dyn tantivy::query::Query>>,
+        wanted: usize,
+    ) -> tantivy::Result<Option<Hits>> {
         match self.messages {
             Some(messages) if wanted > 1 && queries.len() == wanted => {
                 Ok(Some(collect(self.view, messages, &all_of(queries), &self.searched, &self.query.roles)?))
@@ -260,7 +284,8 @@ impl<'s, 'v> Search<'s, 'v> {
     fn combine(&self, clauses: &[(bool, Clause)], together: Option<&Hits>, most: bool, found: &mut Found) {
         let wanted = clauses.iter().filter(|(not, _)| !not).count();
         for session in (0..self.view.sessions.len()).filter(|s| self.searched[*s]) {
-            let scores = |not: bool| clauses.iter().filter(move |(n, _)| *n == not).map(|(_, c)| c.score(session));
+            let scores =
+                |not: bool| clauses.iter().filter(move |(n, _)| *n == not).map(|(_, c)| c.score(session));
             if scores(true).any(|s| s > 0.0) {
                 continue;
             }
@@ -276,7 +301,11 @@ impl<'s, 'v> Search<'s, 'v> {
             let mut score: f32 = scores(false).sum();
             score *= (have as f32 / wanted as f32).powi(2);
             score += together.and_then(|h| h.score(session)).unwrap_or(0.0);
-            found.hits.push(Hit { session: session as u32, score, messages: self.passages(session, clauses, together) });
+            found.hits.push(Hit {
+                session: session as u32,
+                score,
+                messages: self.passages(session, clauses, together),
+            });
         }
     }
 
@@ -287,7 +316,9 @@ impl<'s, 'v> Search<'s, 'v> {
         let mut rest: Vec<Message> = each.flat_map(|h| h.of(session)).collect();
         rest.sort_by(|a, b| b.score.total_cmp(&a.score));
         for message in together.into_iter().flat_map(|h| h.of(session)).chain(rest) {
-            if shown.len() < crate::limits::MATCHES_MAX && !shown.iter().any(|m| m.address() == message.address()) {
+            if shown.len() < crate::limits::MATCHES_MAX
+                && !shown.iter().any(|m| m.address() == message.address())
+            {
                 shown.push(message);
             }
         }
@@ -302,7 +333,8 @@ impl<'s, 'v> Search<'s, 'v> {
         for (i, session) in self.view.sessions.iter().enumerate().filter(|(i, _)| self.allowed.sessions[*i]) {
             let folded = Folded::new(session, "");
             let wanted = self.query.clauses.iter().filter(|c| !c.negated);
-            let fits = |c: &super::parse::Clause| c.any.iter().any(|t| !t.quoted && folded.subsequence(t) > 0.0);
+            let fits =
+                |c: &super::parse::Clause| c.any.iter().any(|t| !t.quoted && folded.subsequence(t) > 0.0);
             if wanted.clone().count() > 0 && wanted.clone().all(fits) {
                 found.hits.push(Hit { session: i as u32, score: 0.1, messages: Vec::new() });
             }

@@ -35,7 +35,11 @@ fn places(text: &str, words: &HashSet<String>) -> Vec<(Range<usize>, u64)> {
     let mut found = Vec::new();
     while let Some(span) = tokens.next_into(&mut word) {
         if words.contains(word.as_str()) {
-            let range = if exact { span.start..span.end } else { floor_boundary(text, span.start)..floor_boundary(text, span.end) };
+            let range = if exact {
+                span.start..span.end
+            } else {
+                floor_boundary(text, span.start)..floor_boundary(text, span.end)
+            };
             found.push((range, xxhash_rust::xxh3::xxh3_64(word.as_bytes())));
         }
     }
@@ -70,7 +74,11 @@ fn widen(text: &str, core: Range<usize>) -> (usize, usize) {
     };
     let latest = floor_boundary(text, (start + SNIPPET_MAX - 8).max(core.end).min(text.len()));
     let after = &text[core.end.min(latest)..latest];
-    let end = if latest == text.len() { latest } else { after.rfind(char::is_whitespace).map_or(latest, |i| core.end + i) };
+    let end = if latest == text.len() {
+        latest
+    } else {
+        after.rfind(char::is_whitespace).map_or(latest, |i| core.end + i)
+    };
     (start, end.max(floor_boundary(text, core.end)))
 }
 
@@ -97,7 +105,11 @@ mod tests {
 
     #[test]
     fn the_densest_passage_is_shown() {
-        let text = format!("parser alone. {} the parser panics on retry here. {}", "x ".repeat(400), "y ".repeat(400));
+        let text = format!(
+            "parser alone. {} the parser panics on retry here. {}",
+            "x ".repeat(400),
+            "y ".repeat(400)
+        );
         let s = snippet(&text, &words(&["parser", "panics", "retry"])).unwrap();
         let marked: Vec<_> = s.highlights.iter().map(|r| &s.text.as_str()[r.clone()]).collect();
         assert_eq!(marked, ["parser", "panics", "retry"]);

@@ -38,7 +38,8 @@ const TOOL_WEIGHT: f32 = 0.5;
 /// Expands a term as far as `reach` allows. Empty if the index has no such words.
 pub fn expand(term: &Term, reach: Reach, messages: &Messages) -> Expansion {
     let Some(last) = term.steps.last() else { return Expansion::default() };
-    let head: Vec<(u32, String)> = term.steps[..term.steps.len() - 1].iter().map(|s| (s.position, s.term.clone())).collect();
+    let head: Vec<(u32, String)> =
+        term.steps[..term.steps.len() - 1].iter().map(|s| (s.position, s.term.clone())).collect();
     let single = last.kind == Kind::Last;
     let ends: Vec<String> = match reach {
         Reach::Exact if term.prefix || single => prefixed(messages, &last.term),
@@ -66,7 +67,10 @@ fn parts(term: &Term, alone: bool, word: &str, messages: &Messages) -> Expansion
 }
 
 /// Words of the index chosen by a walk over part of each dictionary, the most frequent first.
-fn gather(messages: &Messages, mut each: impl FnMut(&tantivy::InvertedIndexReader, &mut BTreeMap<Vec<u8>, u32>)) -> Vec<String> {
+fn gather(
+    messages: &Messages,
+    mut each: impl FnMut(&tantivy::InvertedIndexReader, &mut BTreeMap<Vec<u8>, u32>),
+) -> Vec<String> {
     let mut found = BTreeMap::new();
     for (_, segment) in messages.segments() {
         for field in [messages.fields.prose, messages.fields.tool] {
@@ -98,7 +102,10 @@ fn prefixed(messages: &Messages, prefix: &str) -> Vec<String> {
 /// Words one edit away; two for long ones. Scripts without spaces are left out: there every pair is near another.
 fn similar(messages: &Messages, word: &str) -> Vec<String> {
     let letters = word.chars().count();
-    if letters < 4 || !word.chars().all(|c| c.is_alphabetic() || c == '_' || c.is_ascii_digit()) || is_paired(word) {
+    if letters < 4
+        || !word.chars().all(|c| c.is_alphabetic() || c == '_' || c.is_ascii_digit())
+        || is_paired(word)
+    {
         return Vec::new();
     }
     let distance = if letters >= 9 { 2 } else { 1 };
@@ -152,7 +159,11 @@ impl tantivy_fst::Automaton for Dfa {
 }
 
 /// The query for some expansions: any of their sequences, in either field.
-pub fn query(expansions: &[Expansion], fields: &Fields, place: super::parse::Place) -> Option<Box<dyn Query>> {
+pub fn query(
+    expansions: &[Expansion],
+    fields: &Fields,
+    place: super::parse::Place,
+) -> Option<Box<dyn Query>> {
     use super::parse::Place;
     let sequences: BTreeSet<&Vec<(u32, String)>> = expansions.iter().flat_map(|e| &e.sequences).collect();
     let mut any: Vec<Box<dyn Query>> = Vec::new();
@@ -175,7 +186,9 @@ fn one(sequence: &[(u32, String)], field: Field) -> Box<dyn Query> {
     let term = |word: &str| IndexTerm::from_field_text(field, word);
     match sequence {
         [(_, word)] => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
-        _ => Box::new(PhraseQuery::new_with_offset(sequence.iter().map(|(p, w)| (*p as usize, term(w))).collect())),
+        _ => Box::new(PhraseQuery::new_with_offset(
+            sequence.iter().map(|(p, w)| (*p as usize, term(w))).collect(),
+        )),
     }
 }
 

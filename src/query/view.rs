@@ -47,14 +47,23 @@ impl<'a> View<'a> {
         let mut by_number: HashMap<u64, u32, BuildHasherDefault<Same>> = HashMap::default();
         let mut others = Vec::new();
         for (id, unit) in tables.units.iter().enumerate().filter_map(|(i, u)| Some((i as u32, u.as_ref()?))) {
-            let Some(provider) = tables.source(unit.source).and_then(|s| *providers.get(s.file.dir as usize)?) else { continue };
+            let Some(provider) =
+                tables.source(unit.source).and_then(|s| *providers.get(s.file.dir as usize)?)
+            else {
+                continue;
+            };
             if unit.facts.kind != UnitKind::Main || by_number.contains_key(&unit.session) {
                 others.push((id, unit));
                 continue;
             }
             by_number.insert(unit.session, view.sessions.len() as u32);
             view.of_unit[id as usize] = view.sessions.len() as u32;
-            view.sessions.push(Session { number: unit.session, provider, facts: Cow::Borrowed(&unit.facts), unit: id });
+            view.sessions.push(Session {
+                number: unit.session,
+                provider,
+                facts: Cow::Borrowed(&unit.facts),
+                unit: id,
+            });
         }
         for (id, unit) in others {
             if let Some(session) = by_number.get(&unit.session) {
@@ -67,13 +76,19 @@ impl<'a> View<'a> {
 
     /// Whether a session is one: somebody said something in it.
     pub fn is_row(&self, session: u32) -> bool {
-        self.sessions.get(session as usize).is_some_and(|s| s.facts.messages > 0 && crate::model::valid_session_id(&s.facts.id))
+        self.sessions
+            .get(session as usize)
+            .is_some_and(|s| s.facts.messages > 0 && crate::model::valid_session_id(&s.facts.id))
     }
 
     /// The units of a session.
     pub fn units(&self, session: u32) -> impl Iterator<Item = (u32, &'a UnitRec<'a>)> {
         let tables = self.snapshot.tables();
-        self.of_unit.iter().enumerate().filter(move |(_, s)| **s == session).filter_map(|(u, _)| Some((u as u32, tables.unit(u as u32)?)))
+        self.of_unit
+            .iter()
+            .enumerate()
+            .filter(move |(_, s)| **s == session)
+            .filter_map(|(u, _)| Some((u as u32, tables.unit(u as u32)?)))
     }
 }
 

@@ -53,5 +53,7 @@ pub fn plan(provider: &dyn Provider, root: &Root, facts: &Facts<'_>, mode: &'sta
 /// Absolute in either system's spelling.
 fn is_absolute(path: &str) -> bool {
     let b = path.as_bytes();
-    path.starts_with('/') || path.starts_with("\\\\") || (b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && matches!(b[2], b'\\' | b'/'))
+    path.starts_with('/')
+        || path.starts_with("\\\\")
+        || (b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && matches!(b[2], b'\\' | b'/'))
 }

@@ -39,23 +39,43 @@ pub fn verify(plan: &Plan, evidence: &Evidence<'_>, env: &Env) -> Verified {
         Ok((fp, FileKind::Regular)) => Some(fp),
         _ => None,
     };
-    let cwd_exists = plan.cwd.as_deref().map_or(plan.cwd_rule == CwdRule::Any, |c| stat::is_directory(Path::new(c)));
+    let cwd_exists =
+        plan.cwd.as_deref().map_or(plan.cwd_rule == CwdRule::Any, |c| stat::is_directory(Path::new(c)));
     let checks = vec![
-        check("source_exists", there.is_some(), "the session's file is in the store", "the session's file is gone or cannot be read"),
+        check(
+            "source_exists",
+            there.is_some(),
+            "the session's file is in the store",
+            "the session's file is gone or cannot be read",
+        ),
         check(
             "source_matches_index",
             there.is_some_and(|fp| fp.same_file(&evidence.indexed)),
             "the file is the one that was indexed",
             "the file was replaced since it was indexed",
         ),
-        check("executable_found", program.is_some(), "the agent's command is on PATH", "the agent's command is not on PATH"),
+        check(
+            "executable_found",
+            program.is_some(),
+            "the agent's command is on PATH",
+            "the agent's command is not on PATH",
+        ),
         check(
             "working_directory_exists",
             cwd_exists,
             "the working directory exists",
-            if plan.cwd.is_none() { "the session's working directory is not known" } else { "the session's working directory does not exist" },
+            if plan.cwd.is_none() {
+                "the session's working directory is not known"
+            } else {
+                "the session's working directory does not exist"
+            },
         ),
-        check("id_still_resolves", evidence.resolves, "the id leads to this session", "the id leads to no session or to several"),
+        check(
+            "id_still_resolves",
+            evidence.resolves,
+            "the id leads to this session",
+            "the id leads to no session or to several",
+        ),
     ];
     let needed = |c: &Check| c.check != "working_directory_exists" || plan.cwd_rule == CwdRule::Required;
     let ready = checks.iter().filter(|c| needed(c)).all(|c| c.ok);

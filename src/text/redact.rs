@@ -209,14 +209,30 @@ fn url_passwords(text: &str, found: &mut Vec<Found>) {
 
 /// `AWS_SECRET_ACCESS_KEY=…` and friends: a name that says secret, then a value that looks random.
 fn assigned_secrets(text: &str, found: &mut Vec<Found>) {
-    const NAMES: &[&str] = &["secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "auth_token", "private_key"];
+    const NAMES: &[&str] = &[
+        "secret",
+        "password",
+        "passwd",
+        "api_key",
+        "apikey",
+        "api-key",
+        "access_key",
+        "auth_token",
+        "private_key",
+    ];
     let lower = text.to_ascii_lowercase();
     for name in NAMES {
         for (i, _) in lower.match_indices(name) {
             let bytes = text.as_bytes();
             let mut at = i + name.len();
-            at += bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
-            let gap = bytes[at..].iter().take_while(|b| matches!(b, b'"' | b'\'' | b' ' | b':' | b'=' | b'\\')).count();
+            at += bytes[at..]
+                .iter()
+                .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+                .count();
+            let gap = bytes[at..]
+                .iter()
+                .take_while(|b| matches!(b, b'"' | b'\'' | b' ' | b':' | b'=' | b'\\'))
+                .count();
             if gap == 0 || !bytes[at..at + gap].iter().any(|b| matches!(b, b':' | b'=')) {
                 continue;
             }
@@ -247,7 +263,10 @@ mod tests {
             (format!("AWS_SECRET_ACCESS_KEY={body}"), body),
         ] {
             let (masked, n) = redact(&text);
-            assert!(n >= 1 && !masked.contains(secret) && masked.contains("[redacted:"), "{text} -> {masked}");
+            assert!(
+                n >= 1 && !masked.contains(secret) && masked.contains("[redacted:"),
+                "{text} -> {masked}"
+            );
         }
     }
 

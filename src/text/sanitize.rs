@@ -78,7 +78,9 @@ pub fn strip(text: &str, budget: usize, keep_lines: bool) -> String {
                     out.push('\n');
                 }
             }
-            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => out.push(if keep_lines { '\n' } else { ' ' }),
+            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => {
+                out.push(if keep_lines { '\n' } else { ' ' })
+            }
             c if c.is_control() => {}
             c if is_invisible(c) => {
                 if fits(c, out.chars().next_back(), rest.as_str().chars().next()) {

@@ -216,7 +216,8 @@ pub fn phrase(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut out = String::new();
     while let Some(span) = tokens.next_into(&mut out) {
-        let covered = span.kind == Kind::Last && steps.last().is_some_and(|s| s.kind == Kind::Pair && s.position + 1 == span.position);
+        let covered = span.kind == Kind::Last
+            && steps.last().is_some_and(|s| s.kind == Kind::Pair && s.position + 1 == span.position);
         if span.kind != Kind::Part && !covered {
             steps.push(Step { term: out.clone(), position: span.position, kind: span.kind });
         }
@@ -244,9 +245,7 @@ fn is_ascii_word(b: u8) -> bool {
 
 /// Whether a new part begins at `c`: `fooBar`, `utf8Bar`, and the last capital of `HTTPServer`.
 fn is_border(before: char, c: char, after: Option<char>) -> bool {
-    c.is_uppercase()
-        && before != '_'
-        && (!before.is_uppercase() || after.is_some_and(|a| a.is_lowercase()))
+    c.is_uppercase() && before != '_' && (!before.is_uppercase() || after.is_some_and(|a| a.is_lowercase()))
 }
 
 fn char_len(text: &str, at: usize) -> usize {
@@ -261,7 +260,12 @@ fn class(c: char) -> Class {
     match c {
         '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => Class::Pair,
-        '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{3105}'..='\u{318e}' if c != '\u{30fb}' => {
+        '\u{1100}'..='\u{11ff}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{3105}'..='\u{318e}'
+            if c != '\u{30fb}' =>
+        {
             Class::Pair
         }
         '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7ff}' => Class::Pair,

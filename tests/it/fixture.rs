@@ -57,7 +57,8 @@ pub fn copy(from: &Path, to: &Path) {
         } else if let Some(zst) = name.strip_suffix(".plain") {
             fs::write(to.join(zst), zstd::encode_all(&fs::read(&path).unwrap()[..], 3).unwrap()).unwrap();
         } else if let Some(raw) = name.strip_suffix(".hex") {
-            let digits: Vec<u8> = fs::read(&path).unwrap().into_iter().filter(u8::is_ascii_hexdigit).collect();
+            let digits: Vec<u8> =
+                fs::read(&path).unwrap().into_iter().filter(u8::is_ascii_hexdigit).collect();
             let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
             fs::write(to.join(raw), digits.chunks(2).map(byte).collect::<Vec<_>>()).unwrap();
         } else {

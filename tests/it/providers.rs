@@ -78,7 +78,11 @@ fn read(provider: &dyn Provider, root: &Root, rel: &str, kind: u8, all: &mut Col
     for (at, text) in all.places.drain(..) {
         let again = provider.read(&source, at).unwrap();
         let same = again.iter().find(|m| m.at == at).map(|m| m.text.clone());
-        assert_eq!(same.as_deref(), Some(text.as_str()), "{rel} at {at:?}: what is read back is not what was indexed");
+        assert_eq!(
+            same.as_deref(),
+            Some(text.as_str()),
+            "{rel} at {at:?}: what is read back is not what was indexed"
+        );
     }
 }
 
@@ -106,7 +110,9 @@ impl Sink for Collected {
 
     fn close(&mut self, session: &str, f: Facts<'_>) {
         let unit = match f.kind {
-            UnitKind::Side => json!({ "side": { "title": f.title, "title_source": f.title_source.map(|s| s.as_str()), "archived": f.archived, "parent": f.parent } }),
+            UnitKind::Side => {
+                json!({ "side": { "title": f.title, "title_source": f.title_source.map(|s| s.as_str()), "archived": f.archived, "parent": f.parent } })
+            }
             UnitKind::Child => json!({ "child": { "messages": self.messages } }),
             UnitKind::Main => json!({
                 "id": f.id, "project": f.project, "resume_cwd": f.resume_cwd, "branch": f.branch, "worktree": f.worktree,

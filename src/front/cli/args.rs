@@ -1,7 +1,8 @@
 //! What can be typed.
 
 use crate::api::request::{PlanRequest, ReadRequest, SearchRequest, ShowRequest, SortBy};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 
 /// Find any coding-agent session on this machine, and how to get back into it.
 ///
@@ -75,7 +76,6 @@ pub struct Narrow {
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// Words, "phrases", -not, prefix*, key:value
-    #[arg(allow_hyphen_values = true)]
     pub query: Vec<String>,
     #[command(flatten)]
     pub scope: ScopeArgs,
@@ -100,7 +100,6 @@ pub struct SearchArgs {
 #[derive(Debug, Args)]
 pub struct FindArgs {
     /// Words, "phrases", -not, prefix*, key:value (agent project branch model role since until on in is)
-    #[arg(allow_hyphen_values = true)]
     pub query: Vec<String>,
     #[command(flatten)]
     pub scope: ScopeArgs,
@@ -193,9 +192,67 @@ pub enum Action {
     Clear,
 }
 
+/// Stands in front of a word that begins with `-` but is no option, until the options are parsed.
+const SHIELD: char = '\u{1}';
+
+/// Lets words like `-excluded` and `--dry-run` stand among the words of a query.
+///
+/// In `search` and `find`, `-word` of two or more letters is never a cluster of short options. In `find` an unknown `--option` is a
+/// word too; in `search`, which programs call, it stays an error.
+pub fn shield(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    let name = |a: &OsString| a.to_str().filter(|a| matches!(*a, "search" | "find")).map(str::to_owned);
+    let Some((at, command)) = args.iter().enumerate().skip(1).find_map(|(i, a)| Some((i, name(a)?))) else {
+        return args;
+    };
+    let cli = Cli::command();
+    let Some(known) = cli.find_subcommand(&command) else { return args };
+    let takes_value = |a: &str| options(known).any(|(o, value)| o == a && value);
+    let mut value_next = false;
+    for arg in args.iter_mut().skip(at + 1) {
+        let Some(text) = arg.to_str() else { continue };
+        if text == "--" {
+            break;
+        }
+        if std::mem::take(&mut value_next) {
+            continue;
+        }
+        value_next = takes_value(text);
+        if is_word(text, known, command == "find") {
+            *arg = format!("{SHIELD}{text}").into();
+        }
+    }
+    args
+}
+
+fn options(command: &clap::Command) -> impl Iterator<Item = (String, bool)> {
+    command.get_arguments().flat_map(|a| {
+        let value = a.get_action().takes_values();
+        let longs =
+            a.get_long_and_visible_aliases().unwrap_or_default().into_iter().map(|l| format!("--{l}"));
+        let shorts =
+            a.get_short_and_visible_aliases().unwrap_or_default().into_iter().map(|s| format!("-{s}"));
+        longs.chain(shorts).map(move |o| (o, value)).collect::<Vec<_>>()
+    })
+}
+
+fn is_word(text: &str, command: &clap::Command, unknown_too: bool) -> bool {
+    if let Some(long) = text.strip_prefix("--") {
+        let long = long.split('=').next().unwrap_or(long);
+        let known = options(command).any(|(o, _)| o.get(2..) == Some(long))
+            || matches!(long, "help" | "demo" | "version");
+        return unknown_too && !known;
+    }
+    let short = text.strip_prefix('-').unwrap_or("");
+    short.chars().count() > 1
+        && !short[1..].chars().all(|c| c.is_ascii_digit())
+        && !short[1..].starts_with('=')
+}
+
 fn base(query: &[String], narrow: &Narrow) -> SearchRequest {
+    let words: Vec<&str> = query.iter().map(|w| w.trim_start_matches(SHIELD)).collect();
     SearchRequest {
-        query: query.join(" "),
+        query: words.join(" "),
         since: narrow.since.clone(),
         until: narrow.until.clone(),
         branch: narrow.branch.clone(),
@@ -223,7 +280,12 @@ impl SearchArgs {
 
 impl FindArgs {
     pub fn request(&self) -> SearchRequest {
-        SearchRequest { limit: self.limit, include_summaries: true, include_content: true, ..base(&self.query, &self.narrow) }
+        SearchRequest {
+            limit: self.limit,
+            include_summaries: true,
+            include_content: true,
+            ..base(&self.query, &self.narrow)
+        }
     }
 }
 

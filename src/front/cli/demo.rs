@@ -11,7 +11,11 @@ const FILES: &[(&str, &str, &str)] = &[
         "4f0c2a6e-8d1b-4a3f-9c57-2b6e81d0a911.jsonl",
         include_str!("demo/billing-retries.jsonl"),
     ),
-    (".claude/projects/-demo-search-ui", "b7d9e1c3-52af-4e08-8f36-90c4a7d51e22.jsonl", include_str!("demo/japanese-input.jsonl")),
+    (
+        ".claude/projects/-demo-search-ui",
+        "b7d9e1c3-52af-4e08-8f36-90c4a7d51e22.jsonl",
+        include_str!("demo/japanese-input.jsonl"),
+    ),
     (
         ".codex/sessions/2026/02/11",
         "rollout-2026-02-11T09-30-00-019c4b1e-7a20-7c31-b0de-5f1a2c3d4e55.jsonl",
@@ -32,7 +36,8 @@ pub fn env(real: &Env) -> Result<Env> {
         }
     }
     let path = |d: &CacheDir| d.path().to_string_lossy().into_owned();
-    let mut vars = vec![("HOME".to_owned(), path(&home)), ("AGF_CACHE_DIR".to_owned(), path(&demo.sub("cache")))];
+    let mut vars =
+        vec![("HOME".to_owned(), path(&home)), ("AGF_CACHE_DIR".to_owned(), path(&demo.sub("cache")))];
     if cfg!(windows) {
         vars.push(("USERPROFILE".to_owned(), path(&home)));
     }

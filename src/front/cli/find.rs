@@ -38,7 +38,9 @@ fn width() -> usize {
 }
 
 fn render(found: &SearchData, now: i64, width: usize) -> String {
-    let column = |f: fn(&SessionRecord) -> &str, most: usize| found.sessions.iter().map(|s| f(s).width()).max().unwrap_or(0).min(most);
+    let column = |f: fn(&SessionRecord) -> &str, most: usize| {
+        found.sessions.iter().map(|s| f(s).width()).max().unwrap_or(0).min(most)
+    };
     let agents = column(|s| &s.agent, 12);
     let projects = column(|s| s.project_name.as_str(), 24);
     let mut out = String::new();
@@ -166,6 +168,9 @@ mod tests {
 
     #[test]
     fn ages() {
-        assert_eq!([0, 3_600_000, 86_400_000 * 3, 86_400_000 * 90, 86_400_000 * 800].map(age), ["0m", "1h", "3d", "2mo", "2y"]);
+        assert_eq!(
+            [0, 3_600_000, 86_400_000 * 3, 86_400_000 * 90, 86_400_000 * 800].map(age),
+            ["0m", "1h", "3d", "2mo", "2y"]
+        );
     }
 }

@@ -48,7 +48,9 @@ fn verify(catalog: &Catalog) -> ExitCode {
         None => say("there is no index yet\n"),
         Some(true) => say("the index is sound\n"),
         Some(false) => {
-            output::note("agf: the index is damaged\nhint: the next search builds it again, or run `agf index rebuild` now\n");
+            output::note(
+                "agf: the index is damaged\nhint: the next search builds it again, or run `agf index rebuild` now\n",
+            );
             ExitCode::FAILURE
         }
     }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 /// Runs a command line.
 pub fn run(env: Env, args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(args::shield(args)) {
         Ok(cli) => cli,
         Err(e) => {
             let _ = e.print();
@@ -41,10 +41,18 @@ pub fn run(env: Env, args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, env: Env) -> ExitCode {
     match command {
-        Command::Search(a) => output::json(catalog(env, &a.scope, a.narrow.no_refresh).and_then(|c| c.search(&a.request()))),
-        Command::Show(a) => output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.show(&a.request()))),
-        Command::ResumePlan(a) => output::json(catalog(env, &ScopeArgs::default(), false).and_then(|c| c.resume_plan(&a.request()))),
-        Command::Read(a) => output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.read(&a.request()))),
+        Command::Search(a) => {
+            output::json(catalog(env, &a.scope, a.narrow.no_refresh).and_then(|c| c.search(&a.request())))
+        }
+        Command::Show(a) => {
+            output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.show(&a.request())))
+        }
+        Command::ResumePlan(a) => {
+            output::json(catalog(env, &ScopeArgs::default(), false).and_then(|c| c.resume_plan(&a.request())))
+        }
+        Command::Read(a) => {
+            output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.read(&a.request())))
+        }
         Command::Capabilities(a) => output::json(catalog(env, &a, false).and_then(|c| c.capabilities())),
         Command::Find(a) => find::run(a, env),
         Command::Index(a) => maintain::run(&a.action, env),

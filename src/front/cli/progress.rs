@@ -21,7 +21,13 @@ pub fn watched(catalog: Catalog) -> Catalog {
         }
         let bar = bar.get_or_init(|| start(p.bytes));
         bar.set_position(p.bytes_done.min(p.bytes));
-        bar.set_message(format!("{}/{} sessions, {} of {}", p.sources_done, p.sources, HumanBytes(p.bytes_done), HumanBytes(p.bytes)));
+        bar.set_message(format!(
+            "{}/{} sessions, {} of {}",
+            p.sources_done,
+            p.sources,
+            HumanBytes(p.bytes_done),
+            HumanBytes(p.bytes)
+        ));
         if p.sources_done == p.sources {
             bar.finish_and_clear();
         }

@@ -3,7 +3,9 @@
 use crate::model::{Facts, Interactivity, Message, Role, TitleSource, UnitKind};
 use crate::provider::shared::json::{self, flag, get, items, text, time};
 use crate::provider::shared::jsonl::{Place, Step};
-use crate::provider::shared::prompt::{begins_with_element, element, saw_prompt, title_line, without_leading_elements};
+use crate::provider::shared::prompt::{
+    begins_with_element, element, saw_prompt, title_line, without_leading_elements,
+};
 use crate::provider::{Resume, SourceError};
 use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
@@ -60,12 +62,21 @@ const NOTICES: &[&str] = &[
 ];
 
 /// Context a harness puts in front of a prompt.
-const CONTEXT: &[&str] = &["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "uploaded_files"];
+const CONTEXT: &[&str] =
+    &["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "uploaded_files"];
 
 impl<'s> Transcript<'s> {
     pub fn new(slug: &'s str, kind: UnitKind, id: &str) -> Self {
-        let facts = Facts { kind, id: Cow::Owned(id.to_owned()), source_kind: "unknown".into(), ..Facts::default() };
-        Self { slug, facts, state: State::default(), resumed: false, seen: HashSet::new(), summaries: Vec::new() }
+        let facts =
+            Facts { kind, id: Cow::Owned(id.to_owned()), source_kind: "unknown".into(), ..Facts::default() };
+        Self {
+            slug,
+            facts,
+            state: State::default(),
+            resumed: false,
+            seen: HashSet::new(),
+            summaries: Vec::new(),
+        }
     }
 
     pub fn resumed(slug: &'s str, kind: UnitKind, from: &Resume<'_>) -> Result<Self, SourceError> {
@@ -85,11 +96,14 @@ impl<'s> Transcript<'s> {
         }
         if self.facts.kind == UnitKind::Child {
             let mut names = rel.split('/');
-            let parent = if names.clone().count() > 2 { names.nth(1).unwrap_or("") } else { &self.state.owner };
+            let parent =
+                if names.clone().count() > 2 { names.nth(1).unwrap_or("") } else { &self.state.owner };
             return (parent.to_owned(), self.facts);
         }
         self.facts.copied = self.state.head_ms > self.facts.started_ms && self.facts.started_ms > 0;
-        if self.facts.title.is_none() && let Some(c) = &self.state.command {
+        if self.facts.title.is_none()
+            && let Some(c) = &self.state.command
+        {
             self.facts.title = Some(Cow::Owned(c.clone()));
             self.facts.title_source = Some(TitleSource::Prompt);
         }
@@ -166,7 +180,9 @@ impl<'s> Transcript<'s> {
         if self.facts.source_kind == "unknown" {
             self.source_kind(v);
         }
-        if self.facts.forked_from.is_none() && let Some(from) = text(get(v, "forkedFrom"), "sessionId") {
+        if self.facts.forked_from.is_none()
+            && let Some(from) = text(get(v, "forkedFrom"), "sessionId")
+        {
             self.facts.forked_from = Some(Cow::Owned(from.to_owned()));
         }
     }
@@ -205,7 +221,9 @@ impl<'s> Transcript<'s> {
     fn conversation(&mut self, kind: &str, v: &Value<'_>, at: i64, place: Place, emit: Emit<'_>) -> Step {
         self.surroundings(v);
         let side = flag(v, "isSidechain") && self.facts.kind == UnitKind::Main;
-        if self.state.owner.is_empty() && let Some(id) = text(v, "sessionId") {
+        if self.state.owner.is_empty()
+            && let Some(id) = text(v, "sessionId")
+        {
             self.state.owner = id.to_owned();
         }
         if let Some(uuid) = text(v, "uuid") {
@@ -253,7 +271,9 @@ impl<'s> Transcript<'s> {
     fn said(&mut self, said: &str, side: bool, out: &mut Out<'_>) {
         if let Some(command) = element(said, "command-name") {
             let args = element(said, "command-args").unwrap_or("");
-            if self.state.command.is_none() && !matches!(command, "/clear" | "/exit" | "/quit" | "/login" | "/logout") {
+            if self.state.command.is_none()
+                && !matches!(command, "/clear" | "/exit" | "/quit" | "/login" | "/logout")
+            {
                 self.state.command = Some(title_line(&format!("{command} {args}")));
             }
             return out.put(Role::System, format!("{command} {args}").trim().to_owned().into(), None);
@@ -264,7 +284,8 @@ impl<'s> Transcript<'s> {
         if begins_with_element(said, &["bash-stdout", "bash-stderr"]) {
             return out.put(Role::ToolOutput, said.to_owned().into(), None);
         }
-        if begins_with_element(said, NOTICES) || said.starts_with("Caveat: The messages below were generated") {
+        if begins_with_element(said, NOTICES) || said.starts_with("Caveat: The messages below were generated")
+        {
             return out.put(Role::System, said.to_owned().into(), None);
         }
         let prompt = without_leading_elements(said, CONTEXT).trim();
@@ -376,7 +397,8 @@ mod tests {
         assert!(!slug_matches("-w-app", "/w/app/sub"));
         assert!(!slug_matches("-w-app-sub", "/w/app"));
         let long = format!("/{}", "segment/".repeat(40));
-        let slug: String = long.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(200).collect();
+        let slug: String =
+            long.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(200).collect();
         assert!(slug_matches(&format!("{slug}-40dyox"), &long));
     }
 }

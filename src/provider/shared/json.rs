@@ -68,7 +68,8 @@ pub fn content<'v>(value: &'v Value<'v>, types: &[&str]) -> Cow<'v, str> {
         return Cow::Borrowed(s);
     }
     let wanted = |b: &Value<'_>| types.is_empty() || text(b, "type").is_none_or(|t| types.contains(&t));
-    let mut texts = items(value).iter().filter(|b| wanted(b)).filter_map(|b| b.as_str().or_else(|| text(b, "text")));
+    let mut texts =
+        items(value).iter().filter(|b| wanted(b)).filter_map(|b| b.as_str().or_else(|| text(b, "text")));
     let Some(first) = texts.next() else { return Cow::Borrowed("") };
     texts.fold(Cow::Borrowed(first), |mut all, t| {
         let out = all.to_mut();

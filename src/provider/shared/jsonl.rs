@@ -35,7 +35,11 @@ pub struct End {
 pub type Step = Result<(), SourceError>;
 
 /// Calls `each` with every record from `offset` on. The file is read up to the size it had when it was opened.
-pub fn each_record(source: &Source, offset: u64, each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<End, SourceError> {
+pub fn each_record(
+    source: &Source,
+    offset: u64,
+    each: impl FnMut(&Value<'_>, Place) -> Step,
+) -> Result<End, SourceError> {
     if source.rel.ends_with(".zst") {
         let (file, _) = stat::open_regular(&source.path)?;
         let input = zstd::stream::read::Decoder::new(file)?;
@@ -46,7 +50,10 @@ pub fn each_record(source: &Source, offset: u64, each: impl FnMut(&Value<'_>, Pl
     records(LineReader::new(file.take(fp.size.saturating_sub(offset)), offset), each)
 }
 
-fn records(mut reader: LineReader<impl Read>, mut each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<End, SourceError> {
+fn records(
+    mut reader: LineReader<impl Read>,
+    mut each: impl FnMut(&Value<'_>, Place) -> Step,
+) -> Result<End, SourceError> {
     let mut end = End::default();
     while let Some(line) = reader.next_line()? {
         let place = Place { offset: line.offset, len: line.len.min(u64::from(u32::MAX)) as u32 };
@@ -124,7 +131,11 @@ fn trim(mut line: &[u8]) -> &[u8] {
 }
 
 /// The record at a locator, handed to `each`.
-pub fn record_at(source: &Source, at: Locator, mut each: impl FnMut(&Value<'_>, Place) -> Step) -> Result<(), SourceError> {
+pub fn record_at(
+    source: &Source,
+    at: Locator,
+    mut each: impl FnMut(&Value<'_>, Place) -> Step,
+) -> Result<(), SourceError> {
     let place = Place { offset: at.offset, len: at.len };
     let bytes = if source.rel.ends_with(".zst") {
         let (file, _) = stat::open_regular(&source.path)?;
