@@ -86,6 +86,8 @@ limits! {
     SEGMENTS_MAX: usize = 10, "segments";
     /// Source bytes taken in before a first build commits what it has.
     COMMIT_EVERY: u64 = 512 << 20, "bytes";
+    /// Changes up to this size are taken into memory for each answer; larger ones are published.
+    OVERLAY_MAX: u64 = 128 << 10, "bytes";
     /// How long a refresh waits for another process that refreshes the same index.
     LOCK_WAIT_MS: u64 = 30_000, "milliseconds";
     /// A file whose time stamp is younger than this when it is read is looked at again by the next query.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Loaded, Progress, Refreshed, Request, Snapshot, Status, Store};
 use crate::io::cache_dir::CacheDir;
 use crate::io::env::Env;
-use crate::limits::LOCK_WAIT_MS;
+use crate::limits::{LOCK_WAIT_MS, OVERLAY_MAX};
 use crate::provider::{Provider, Root, registry};
 use crate::query::View;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -150,8 +150,12 @@ impl Catalog {
                     }
                     None => rebuild = true,
                 }
-            } else {
-                rebuild |= early.is_none();
+            } else if early.is_none() {
+                rebuild = true;
+            } else if let Some((newer, done)) = index::overlay(&self.store, &snapshot, &changes, OVERLAY_MAX)
+                && let Some(answer) = attempt(&newer, &changes.active, &changes.troubles, &done, &work)
+            {
+                return answer;
             }
         }
         self.refreshed(rebuild, work)

@@ -11,6 +11,6 @@ mod refresh;
 mod store;
 
 pub use ingest::session_number;
-pub use refresh::{Progress, Refreshed, Request, is_current, locate, look, refresh};
+pub use refresh::{Progress, Refreshed, Request, is_current, locate, look, overlay, refresh};
 pub use snapshot::Snapshot;
 pub use store::{Loaded, Status, Store};

@@ -1,10 +1,10 @@
 //! Bringing the catalog up to date: plan what to read, read it, publish.
 
-use super::ingest::{Job, NewUnit, OldUnit, Outcome, Target, ingest, mark};
+use super::ingest::{Job, NewUnit, OldUnit, Outcome, Output, Target, ingest, mark};
 use super::lock::{self, Refused};
 use super::merge;
 use super::schema::Fields;
-use super::snapshot::{Payload, Snapshot, TextFile, Texts};
+use super::snapshot::{Messages, Payload, Snapshot, TextFile, Texts};
 use super::store::{Loaded, Store, open_messages};
 use super::tables::{Frame, SourceRec, Tables, TextRef, UnitRec, encode};
 use crate::discover::{Active, Changes, Dir, DirChange, File, FileChange, Health, Known, scan};
@@ -16,8 +16,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tantivy::directory::RamDirectory;
 use tantivy::indexer::IndexWriterOptions;
-use tantivy::{Index, IndexWriter, Term};
+use tantivy::{Index, IndexWriter};
+
+/// Buffer of a segment made in memory for an answer; it grows with what it holds.
+const OVERLAY_BUFFER: usize = 1 << 20;
 
 /// How far a refresh is; for a progress bar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,6 +95,18 @@ pub fn refresh(store: &Store, request: &Request<'_>) -> (Snapshot, Refreshed, Ch
             (current, done, changes)
         }
     }
+}
+
+/// Takes changes into memory, on top of a state, if they are few: cheaper than publishing them, and as right. `None` if they are many.
+pub fn overlay(store: &Store, current: &Snapshot, changes: &Changes, most: u64) -> Option<(Snapshot, Refreshed)> {
+    const FILES: usize = 16;
+    let plan = Refresh::plan(store, current, changes, true);
+    let bytes: u64 = plan.jobs.iter().map(work).sum();
+    if current.messages.is_none() || plan.jobs.len() > FILES || bytes > most || plan.frame.sources.len() > 4 * FILES {
+        return None;
+    }
+    let (snapshot, sources) = plan.overlay().ok()?;
+    Some((snapshot, Refreshed { sources, trouble: None }))
 }
 
 /// Compares the stores with a state of the catalog.
@@ -325,23 +341,18 @@ impl<'s> Refresh<'s> {
 
     fn run(mut self, progress: &(dyn Fn(Progress) + Sync)) -> Result<(Snapshot, usize), Failure> {
         let (index, fields) = self.open()?;
-        let bytes: u64 = self.jobs.iter().map(|j| work(j)).sum();
-        let mut writer = writer(&index, bytes)?;
+        let bytes: u64 = self.jobs.iter().map(work).sum();
+        let mut output = Output::Index(writer(&index, bytes)?);
         if !self.memory {
             self.store.sweep(self.current.payload.catalog);
         }
         let tables = self.current.tables();
         let next_unit = AtomicU32::new(tables.units.len() as u32);
-        let mut state = Published {
-            payload: self.current.payload.clone(),
-            bytes: self.current.bytes().to_vec(),
-            texts: self.current.texts.clone(),
-            fresh: self.fresh,
-        };
+        let mut state = self.published();
         let mut seen = Progress { sources: self.jobs.len(), bytes, ..Progress::default() };
         self.frame.units.extend(self.removed.iter().map(|u| (*u, None)));
         for unit in &self.removed {
-            writer.delete_term(Term::from_field_u64(fields.unit, u64::from(*unit)));
+            output.delete(&fields, *unit);
         }
         self.frame.sources.extend(
             self.jobs
@@ -356,23 +367,26 @@ impl<'s> Refresh<'s> {
             let done = seen.sources_done + batch.len();
             let outcomes = read_all(
                 batch,
-                &Target { writer: &writer, fields, next_unit: &next_unit },
+                &Target { output: &output, fields, next_unit: &next_unit },
                 &mut seen,
                 progress,
             )?;
             let mut frame = std::mem::take(&mut self.frame);
             frame.pending = (total - done) as u32;
             let texts = fill(&mut frame, outcomes, &state);
-            state = self.publish(&mut writer, frame, texts, state)?;
+            state = self.publish(&mut output, frame, texts, state)?;
             if jobs.peek().is_none() {
                 break;
             }
         }
-        if !self.memory {
-            merge::tidy(&index, &mut writer)?;
+        if let Output::Index(writer) = &mut output
+            && !self.memory
+        {
+            merge::tidy(&index, writer)?;
         }
-        drop(writer);
-        let mut messages = open_messages(&index, fields, &state.payload).map_err(Failure)?;
+        drop(output);
+        let expected = Some(&state.payload).filter(|_| !self.memory);
+        let mut messages = open_messages(&index, fields, expected).map_err(Failure)?;
         if let Some(disk) = self.current.messages.as_ref().filter(|_| self.memory) {
             messages.searchers.extend(disk.searchers.iter().cloned());
         }
@@ -380,9 +394,47 @@ impl<'s> Refresh<'s> {
         Ok((snapshot.ok_or(Failure("index_damaged"))?, total))
     }
 
+    /// Takes a few sources into a segment in memory.
+    fn overlay(mut self) -> Result<(Snapshot, usize), Failure> {
+        let (builder, fields) = Store::index_in_memory()?;
+        let segment = builder.single_segment_index_writer(RamDirectory::create(), OVERLAY_BUFFER)?;
+        let output = Output::Segment(Mutex::new(segment));
+        let next_unit = AtomicU32::new(self.current.tables().units.len() as u32);
+        let jobs = std::mem::take(&mut self.jobs);
+        let sources = jobs.len();
+        let mut seen = Progress::default();
+        let outcomes = read_all(jobs, &Target { output: &output, fields, next_unit: &next_unit }, &mut seen, &|_| {})?;
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.units.extend(self.removed.iter().map(|u| (*u, None)));
+        frame.pending = self.current.tables().pending;
+        let mut state = self.published();
+        let texts = fill(&mut frame, outcomes, &state);
+        let mut messages = self.current.messages.clone();
+        if let Output::Segment(segment) = output
+            && sources > 0
+        {
+            let index = segment.into_inner().map_err(|_| Failure("index_damaged"))?.finalize()?;
+            let more = open_messages(&index, fields, None).map_err(Failure)?;
+            messages.get_or_insert(Messages { searchers: Vec::new(), fields }).searchers.extend(more.searchers);
+        }
+        state.add_in_memory(frame, &texts);
+        let snapshot = Snapshot::decode(state.bytes, state.payload, messages, state.texts);
+        Ok((snapshot.ok_or(Failure("index_damaged"))?, sources))
+    }
+
+    fn published(&self) -> Published {
+        Published {
+            payload: self.current.payload.clone(),
+            bytes: self.current.bytes().to_vec(),
+            texts: self.current.texts.clone(),
+            fresh: self.fresh,
+        }
+    }
+
     fn open(&self) -> Result<(Index, Fields), Failure> {
         if self.memory {
-            return Ok(Store::index_in_memory()?);
+            let (builder, fields) = Store::index_in_memory()?;
+            return Ok((builder.create_in_ram()?, fields));
         }
         if !self.fresh
             && let Ok(Some(found)) = self.store.open_index()
@@ -393,33 +445,30 @@ impl<'s> Refresh<'s> {
     }
 
     /// Writes the catalog's part, then commits the messages with the payload that makes both valid.
-    fn publish(
-        &self,
-        writer: &mut IndexWriter,
-        mut frame: Frame<'static>,
-        texts: Vec<u8>,
-        mut state: Published,
-    ) -> Result<Published, Failure> {
+    fn publish(&self, output: &mut Output, mut frame: Frame<'static>, texts: Vec<u8>, mut state: Published) -> Result<Published, Failure> {
+        let Output::Index(writer) = output else { return Err(Failure("index_not_writable")) };
+        let mut commit = writer.prepare_commit()?;
+        if self.memory {
+            commit.commit()?;
+            state.add_in_memory(frame, &texts);
+            return Ok(state);
+        }
         frame.generation = state.payload.generation + 1;
         let encoded = encode(&frame);
         if state.fresh {
             state.bytes = super::tables::MAGIC.to_vec();
         }
         state.bytes.extend_from_slice(&encoded);
-        let payload = if self.memory {
-            Arc::make_mut(&mut state.texts.more).extend_from_slice(&texts);
-            Payload { generation: frame.generation, ..state.payload.clone() }
-        } else if let Some((frames, texts)) = self.compacted(&state, &texts) {
-            state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();
-            self.store.write_catalog(&state.payload, &frames, &texts, true)?
-        } else {
-            self.store.write_catalog(&state.payload, &encoded, &texts, state.fresh)?
+        let payload = match self.compacted(&state, &texts) {
+            Some((frames, texts)) => {
+                state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();
+                self.store.write_catalog(&state.payload, &frames, &texts, true)?
+            }
+            None => self.store.write_catalog(&state.payload, &encoded, &texts, state.fresh)?,
         };
-        let mut commit = writer.prepare_commit()?;
         commit.set_payload(&serde_json::to_string(&payload).unwrap_or_default());
         commit.commit()?;
-        let texts = if self.memory { state.texts } else { self.store.texts(&payload) };
-        Ok(Published { payload, bytes: state.bytes, texts, fresh: false })
+        Ok(Published { texts: self.store.texts(&payload), payload, bytes: state.bytes, fresh: false })
     }
 
     /// The whole catalog as one frame, when its log has grown to a multiple of what it says.
@@ -454,6 +503,23 @@ struct Published {
     bytes: Vec<u8>,
     texts: TextFile,
     fresh: bool,
+}
+
+impl Published {
+    /// Adds a frame that is not written anywhere.
+    fn add_in_memory(&mut self, mut frame: Frame<'static>, texts: &[u8]) {
+        frame.generation = self.payload.generation + 1;
+        let encoded = encode(&frame);
+        if self.bytes.is_empty() {
+            self.bytes = super::tables::MAGIC.to_vec();
+        }
+        self.bytes.extend_from_slice(&encoded);
+        Arc::make_mut(&mut self.texts.more).extend_from_slice(texts);
+        // Told apart from every state that is published, and from every other that is not.
+        self.payload.boot = format!("{:x}", xxhash_rust::xxh3::xxh3_64(&[self.payload.boot.as_bytes(), &encoded].concat()));
+        self.payload.generation = frame.generation;
+        self.fresh = false;
+    }
 }
 
 fn unsure_file(tables: &Tables<'_>, id: u32) -> File<'static> {

@@ -8,7 +8,7 @@ use crate::io::cache_dir::{CacheDir, boot_id};
 use crate::io::stat;
 use std::io;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
-use tantivy::{Index, IndexSettings, ReloadPolicy, TantivyError};
+use tantivy::{Index, IndexBuilder, IndexSettings, ReloadPolicy, TantivyError};
 
 /// The catalog's place on disk.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ impl Store {
         let Some(payload) = payload else { return Ok(None) };
         self.check_boot(&index, &payload)?;
         let bytes = self.read_catalog(&payload).ok_or("catalog unreadable")?;
-        let messages = open_messages(&index, fields, &payload)?;
+        let messages = open_messages(&index, fields, Some(&payload))?;
         let texts = self.texts(&payload);
         Snapshot::decode(bytes, payload, Some(messages), texts).map(Some).ok_or("catalog damaged")
     }
@@ -122,12 +122,10 @@ impl Store {
         Ok((index, fields))
     }
 
-    /// An empty message index in memory.
-    pub fn index_in_memory() -> Result<(Index, Fields), TantivyError> {
+    /// The making of a message index in memory.
+    pub fn index_in_memory() -> Result<(IndexBuilder, Fields), TantivyError> {
         let (schema, fields) = schema::schema()?;
-        let index = Index::create_in_ram(schema);
-        schema::register(&index);
-        Ok((index, fields))
+        Ok((Index::builder().schema(schema).tokenizers(schema::tokenizers()), fields))
     }
 
     fn read_catalog(&self, payload: &Payload) -> Option<Vec<u8>> {
@@ -260,11 +258,11 @@ pub fn payload(index: &Index) -> Result<Option<Payload>, &'static str> {
     }
 }
 
-/// A searcher over exactly the commit that the payload was read from.
-pub fn open_messages(index: &Index, fields: Fields, expected: &Payload) -> Result<Messages, &'static str> {
+/// A searcher over exactly the commit that the payload was read from; over whatever there is if none is named.
+pub fn open_messages(index: &Index, fields: Fields, expected: Option<&Payload>) -> Result<Messages, &'static str> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(1).try_into();
     let reader: tantivy::IndexReader = reader.map_err(|_| "index segment damaged")?;
-    if payload(index)?.as_ref() != Some(expected) {
+    if expected.is_some() && payload(index)?.as_ref() != expected {
         return Err("index changed while it was opened");
     }
     Ok(Messages { searchers: vec![reader.searcher()], fields })
