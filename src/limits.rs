@@ -85,7 +85,9 @@ limits! {
     /// Segments of the index after a refresh.
     SEGMENTS_MAX: usize = 10, "segments";
     /// Source bytes taken in before a first build commits what it has.
-    COMMIT_EVERY: u64 = 512 << 20, "bytes";
+    COMMIT_EVERY: u64 = 256 << 20, "bytes";
+    /// Time after which a first build commits what it has.
+    COMMIT_EVERY_MS: u64 = 10_000, "milliseconds";
     /// Changes up to this size are taken into memory for each answer; larger ones are published.
     OVERLAY_MAX: u64 = 128 << 10, "bytes";
     /// How long a refresh waits for another process that refreshes the same index.

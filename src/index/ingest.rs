@@ -71,7 +71,9 @@ impl Output {
     fn add(&self, doc: TantivyDocument) -> tantivy::Result<()> {
         match self {
             Self::Index(writer) => writer.add_document(doc).map(|_| ()),
-            Self::Segment(writer) => writer.lock().map_err(|_| tantivy::TantivyError::Poisoned)?.add_document(doc),
+            Self::Segment(writer) => {
+                writer.lock().map_err(|_| tantivy::TantivyError::Poisoned)?.add_document(doc)
+            }
         }
     }
 

@@ -259,7 +259,11 @@ pub fn payload(index: &Index) -> Result<Option<Payload>, &'static str> {
 }
 
 /// A searcher over exactly the commit that the payload was read from; over whatever there is if none is named.
-pub fn open_messages(index: &Index, fields: Fields, expected: Option<&Payload>) -> Result<Messages, &'static str> {
+pub fn open_messages(
+    index: &Index,
+    fields: Fields,
+    expected: Option<&Payload>,
+) -> Result<Messages, &'static str> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(1).try_into();
     let reader: tantivy::IndexReader = reader.map_err(|_| "index segment damaged")?;
     if expected.is_some() && payload(index)?.as_ref() != expected {
