@@ -66,6 +66,10 @@ limits! {
     TOKEN_MAX: usize = 64, "bytes";
     /// A store's side file (names, settings) beyond this size is not read.
     SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
+    /// Work of one read of a store's database, in steps of SQLite's machine; beyond it the read fails.
+    SQLITE_STEPS_MAX: u64 = 400_000_000, "steps";
+    /// Largest text, blob or row read from a store's database.
+    SQLITE_VALUE_MAX: usize = 128 << 20, "bytes";
     /// Directories below a store's root, at most this deep.
     DEPTH_MAX: usize = 12, "directories";
     /// Words and phrases of one query; the rest is ignored.

@@ -115,6 +115,8 @@ pub struct Facts<'a> {
     pub lineage: u64,
     /// Evidence that the beginning was copied from another session.
     pub copied: bool,
+    /// It goes on from another session, with or without messages of its own.
+    pub inherits: bool,
 }
 
 /// Optional strings that borrow when read back; serde's derive borrows only a bare `Cow`.
@@ -165,6 +167,7 @@ impl<'a> Facts<'a> {
             resume: self.resume,
             lineage: self.lineage,
             copied: self.copied,
+            inherits: self.inherits,
         }
     }
 

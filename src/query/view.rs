@@ -74,11 +74,11 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Whether a session is one: somebody said something in it.
+    /// Whether a session is one: somebody said something in it, or in the one it goes on from.
     pub fn is_row(&self, session: u32) -> bool {
-        self.sessions
-            .get(session as usize)
-            .is_some_and(|s| s.facts.messages > 0 && crate::model::valid_session_id(&s.facts.id))
+        self.sessions.get(session as usize).is_some_and(|s| {
+            (s.facts.messages > 0 || s.facts.inherits) && crate::model::valid_session_id(&s.facts.id)
+        })
     }
 
     /// The units of a session.
