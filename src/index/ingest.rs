@@ -5,7 +5,7 @@ use super::tables::SourceRec;
 use crate::discover::Health;
 use crate::io::stat;
 use crate::limits::{PROSE_MAX, TOOL_MAX};
-use crate::model::{Facts, Message};
+use crate::model::{Facts, Message, UnitKind, valid_session_id};
 use crate::provider::{Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::text::{ceil_boundary, floor_boundary};
 use std::borrow::Cow;
@@ -313,6 +313,10 @@ impl Sink for UnitSink<'_> {
         if let Some(mut unit) = self.open.take() {
             unit.session = session_number(self.job.provider.info().id, session);
             unit.facts = facts.into_owned();
+            // An id that could be an option or hide control characters names no session.
+            if unit.facts.kind == UnitKind::Main && !valid_session_id(&unit.facts.id) {
+                (unit.facts.messages, unit.facts.inherits) = (0, false);
+            }
             self.units.push(unit);
         }
     }

@@ -52,29 +52,54 @@ pub struct UnitRec<'a> {
 }
 
 /// A set of changes. `None` deletes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Frame<'a> {
     pub generation: u64,
     /// Sources known but not read yet.
     pub pending: u32,
-    #[serde(borrow)]
     pub roots: Vec<RootId<'a>>,
-    #[serde(borrow)]
     pub dirs: Vec<(u32, Option<Dir<'a>>)>,
-    #[serde(borrow)]
     pub sources: Vec<(u32, Option<SourceRec<'a>>)>,
-    #[serde(borrow)]
     pub units: Vec<(u32, Option<UnitRec<'a>>)>,
+}
+
+/// What begins a frame: everything but its entries, which follow one by one and are read straight into the tables.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head<'a> {
+    generation: u64,
+    pending: u32,
+    #[serde(borrow)]
+    roots: Vec<RootId<'a>>,
+    dirs: u32,
+    sources: u32,
+    units: u32,
 }
 
 /// A frame with its length and hash, as it lies in the file.
 pub fn encode(frame: &Frame<'_>) -> Vec<u8> {
-    let body = postcard::to_allocvec(frame).unwrap_or_default();
+    let head = Head {
+        generation: frame.generation,
+        pending: frame.pending,
+        roots: frame.roots.clone(),
+        dirs: frame.dirs.len() as u32,
+        sources: frame.sources.len() as u32,
+        units: frame.units.len() as u32,
+    };
+    let mut body = postcard::to_allocvec(&head).unwrap_or_default();
+    append(&mut body, &frame.dirs);
+    append(&mut body, &frame.sources);
+    append(&mut body, &frame.units);
     let mut bytes = Vec::with_capacity(body.len() + 12);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
     bytes.extend_from_slice(&body);
     bytes
+}
+
+fn append<T: Serialize>(body: &mut Vec<u8>, entries: &[(u32, Option<T>)]) {
+    for entry in entries {
+        body.extend(postcard::to_allocvec(entry).unwrap_or_default());
+    }
 }
 
 /// The tables after all frames of a catalog file.
@@ -106,7 +131,7 @@ impl<'a> Tables<'a> {
             if xxh3_64(body) != hash {
                 return None;
             }
-            tables.apply(postcard::from_bytes(body).ok()?);
+            tables.apply(body)?;
             if tables.base_len == 0 {
                 tables.base_len = len;
             }
@@ -116,13 +141,14 @@ impl<'a> Tables<'a> {
         Some(tables)
     }
 
-    fn apply(&mut self, frame: Frame<'a>) {
-        self.generation = frame.generation;
-        self.pending = frame.pending;
-        self.roots.extend(frame.roots);
-        put_all(&mut self.dirs, frame.dirs);
-        put_all(&mut self.sources, frame.sources);
-        put_all(&mut self.units, frame.units);
+    fn apply(&mut self, body: &'a [u8]) -> Option<()> {
+        let (head, rest): (Head<'a>, _) = postcard::take_from_bytes(body).ok()?;
+        self.generation = head.generation;
+        self.pending = head.pending;
+        self.roots.extend(head.roots);
+        let rest = put_all(&mut self.dirs, head.dirs, rest)?;
+        let rest = put_all(&mut self.sources, head.sources, rest)?;
+        put_all(&mut self.units, head.units, rest).filter(|r| r.is_empty()).map(|_| ())
     }
 
     fn group(&mut self) {
@@ -204,14 +230,24 @@ impl Known for Tables<'_> {
     }
 }
 
-fn put_all<T>(table: &mut Vec<Option<T>>, entries: Vec<(u32, Option<T>)>) {
+/// Reads entries into a table; returns what follows them.
+fn put_all<'a, T: Deserialize<'a>>(table: &mut Vec<Option<T>>, count: u32, mut bytes: &'a [u8]) -> Option<&'a [u8]> {
     const MOST: u32 = 1 << 28;
-    for (id, entry) in entries.into_iter().filter(|(id, _)| *id < MOST) {
-        if id as usize >= table.len() {
-            table.resize_with(id as usize + 1, || None);
+    // No entry is shorter than two bytes: a false count must not make memory run out.
+    table.reserve((count as usize).min(bytes.len() / 2));
+    for _ in 0..count {
+        let ((id, entry), rest): ((u32, Option<T>), _) = postcard::take_from_bytes(bytes).ok()?;
+        bytes = rest;
+        match table.get_mut(id as usize) {
+            Some(slot) => *slot = entry,
+            None if id > MOST => return None,
+            None => {
+                table.resize_with(id as usize, || None);
+                table.push(entry);
+            }
         }
-        table[id as usize] = entry;
     }
+    Some(bytes)
 }
 
 /// Numbers grouped by an owner's number.

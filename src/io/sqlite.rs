@@ -409,7 +409,11 @@ mod tests {
         let mut all = Listing::new();
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            let (fp, _) = stat::stat(&path).unwrap();
+            let (mut fp, _) = stat::stat(&path).unwrap();
+            // For root, SQLite sets a log's owner to the one it has: the time of that shows, nothing else does.
+            if path.to_string_lossy().ends_with("-wal") {
+                fp.ctime_ns = 0;
+            }
             all.insert(
                 path.file_name().unwrap().to_string_lossy().into_owned(),
                 (fp, fs::read(&path).unwrap()),

@@ -40,10 +40,15 @@ pub struct Transcript<'s> {
     facts: Facts<'static>,
     state: State,
     resumed: bool,
+    /// Ids of records of a tail that are as old as what came before it.
+    suspects: Vec<String>,
     seen: HashSet<u64>,
     /// Summaries that name the message they were made from: they count if that message is here.
     summaries: Vec<(u64, String)>,
 }
+
+/// Suspects worth looking for; more of them mean a copied stretch.
+const SUSPECTS_MAX: usize = 16;
 
 /// Text a harness puts in the place of a prompt.
 const NOTICES: &[&str] = &[
@@ -74,6 +79,7 @@ impl<'s> Transcript<'s> {
             facts,
             state: State::default(),
             resumed: false,
+            suspects: Vec::new(),
             seen: HashSet::new(),
             summaries: Vec::new(),
         }
@@ -82,7 +88,12 @@ impl<'s> Transcript<'s> {
     pub fn resumed(slug: &'s str, kind: UnitKind, from: &Resume<'_>) -> Result<Self, SourceError> {
         let state = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
         let facts = Facts { kind, ..from.facts.clone().into_owned() };
-        Ok(Self { slug, facts, state, resumed: true, seen: HashSet::new(), summaries: Vec::new() })
+        Ok(Self { slug, facts, state, resumed: true, suspects: Vec::new(), seen: HashSet::new(), summaries: Vec::new() })
+    }
+
+    /// Ids that must not occur in the part read before, or the tail repeats it.
+    pub fn suspects(&self) -> &[String] {
+        &self.suspects
     }
 
     pub fn state(&self) -> Vec<u8> {
@@ -228,9 +239,12 @@ impl<'s> Transcript<'s> {
         }
         if let Some(uuid) = text(v, "uuid") {
             let hash = xxh3_64(uuid.as_bytes());
-            if self.resumed && at <= self.state.newest_ms {
-                // Older than what was read before: perhaps a copy of it, which only the whole file can tell.
-                return Err(SourceError::NeedsAll);
+            if self.resumed && at <= self.state.newest_ms && !self.seen.contains(&hash) {
+                // Older than what was read before: perhaps a copy of it.
+                self.suspects.push(uuid.to_owned());
+                if self.suspects.len() > SUSPECTS_MAX {
+                    return Err(SourceError::NeedsAll);
+                }
             }
             if !self.seen.insert(hash) {
                 return Ok(());

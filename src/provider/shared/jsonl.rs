@@ -151,6 +151,29 @@ pub fn record_at(
     Ok(())
 }
 
+/// Whether any of these strings stands in the file before `offset`. Costs a read of that part, no parsing.
+pub fn any_before(source: &Source, offset: u64, needles: &[String]) -> Result<bool, SourceError> {
+    const CHUNK: usize = 1 << 20;
+    if needles.is_empty() {
+        return Ok(false);
+    }
+    let finders: Vec<_> = needles.iter().map(|n| memchr::memmem::Finder::new(n.as_bytes())).collect();
+    let overlap = needles.iter().map(String::len).max().unwrap_or(0);
+    let (file, _) = stat::open_regular(&source.path)?;
+    let mut input = file.take(offset);
+    let mut buf = Vec::with_capacity(CHUNK + overlap);
+    loop {
+        let keep = buf.len().min(overlap);
+        buf.drain(..buf.len() - keep);
+        if Read::by_ref(&mut input).take(CHUNK as u64).read_to_end(&mut buf)? == 0 {
+            return Ok(false);
+        }
+        if finders.iter().any(|f| f.find(&buf).is_some()) {
+            return Ok(true);
+        }
+    }
+}
+
 /// A message that no longer borrows from its record.
 pub fn own(message: Message<'_>) -> Message<'static> {
     Message {
