@@ -22,6 +22,7 @@ pub struct SourceRec<'a> {
     /// Bytes before this are taken in and need not be read again when the file grows.
     pub offset: Option<u64>,
     /// Hash of what was read: of the bytes before `offset`, or of the whole file.
+    #[serde(with = "postcard::fixint::le")]
     pub mark: u64,
     /// The provider's memory at `offset`.
     #[serde(borrow, with = "serde_bytes_cow")]
@@ -43,6 +44,7 @@ pub struct UnitRec<'a> {
     pub row: Cow<'a, str>,
     pub stamp: u64,
     /// Hash of agent and session key.
+    #[serde(with = "postcard::fixint::le")]
     pub session: u64,
     /// Messages handed out so far.
     pub seq: u32,

@@ -97,7 +97,9 @@ pub struct Facts<'a> {
     pub summaries: Vec<Cow<'a, str>>,
     #[serde(skip)]
     pub recap: Option<Cow<'a, str>>,
+    #[serde(with = "postcard::fixint::le")]
     pub started_ms: i64,
+    #[serde(with = "postcard::fixint::le")]
     pub last_ms: i64,
     /// Real prompts and assistant messages.
     pub messages: u32,
@@ -112,6 +114,7 @@ pub struct Facts<'a> {
     pub archived: bool,
     pub resume: ResumeKind,
     /// Hash of the first message's own id: sessions that share it share their beginning. 0 when unknown.
+    #[serde(with = "postcard::fixint::le")]
     pub lineage: u64,
     /// Evidence that the beginning was copied from another session.
     pub copied: bool,
