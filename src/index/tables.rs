@@ -233,7 +233,11 @@ impl Known for Tables<'_> {
 }
 
 /// Reads entries into a table; returns what follows them.
-fn put_all<'a, T: Deserialize<'a>>(table: &mut Vec<Option<T>>, count: u32, mut bytes: &'a [u8]) -> Option<&'a [u8]> {
+fn put_all<'a, T: Deserialize<'a>>(
+    table: &mut Vec<Option<T>>,
+    count: u32,
+    mut bytes: &'a [u8],
+) -> Option<&'a [u8]> {
     const MOST: u32 = 1 << 28;
     // No entry is shorter than two bytes: a false count must not make memory run out.
     table.reserve((count as usize).min(bytes.len() / 2));

@@ -79,7 +79,9 @@ impl Writing<'_> {
         if let Output::Index(writer) = &mut output
             && !self.memory
         {
-            merge::tidy(&index, writer)?;
+            if merge::tidy(&index, writer)? {
+                self.store.seal(&state.payload);
+            }
         }
         drop(output);
         Ok((self.finish(&index, fields, state)?, queue.done()))
@@ -197,6 +199,7 @@ impl Writing<'_> {
         };
         commit.set_payload(&serde_json::to_string(&payload).unwrap_or_default());
         commit.commit()?;
+        self.store.seal(&payload);
         Ok(Published { texts: self.store.texts(&payload), payload, bytes: state.bytes, fresh: false })
     }
 

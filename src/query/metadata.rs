@@ -68,12 +68,11 @@ impl Folded {
         .fold(0.0, f32::max)
     }
 
-    /// The last resort: the letters in their order, in the title or the project's name.
+    /// The last resort: the letters in their order, from the beginning of one word of the title or of the project's name.
     pub fn subsequence(&self, term: &Term) -> f32 {
         let wanted = fold::fold(&term.text);
-        let fits = wanted.chars().count() >= 3
-            && (is_subsequence(&wanted, &self.name) || is_subsequence(&wanted, &self.title));
-        f32::from(fits)
+        let words = self.title.split_whitespace().chain([self.name.as_str()]);
+        f32::from(wanted.chars().count() >= 3 && words.into_iter().any(|w| is_subsequence(&wanted, w)))
     }
 }
 
@@ -130,6 +129,9 @@ fn quality(text: &str, wanted: &str) -> f32 {
 }
 
 fn is_subsequence(wanted: &str, text: &str) -> bool {
+    if wanted.chars().next() != text.chars().next() {
+        return false;
+    }
     let mut text = text.chars();
     wanted.chars().all(|w| text.any(|t| t == w))
 }
@@ -153,5 +155,6 @@ mod tests {
                 && quality("reparser", "parser") > 0.0
         );
         assert_eq!(quality("plasma-reader", "parser"), 0.0);
+        assert!(is_subsequence("blgapi", "billing-api") && !is_subsequence("lgapi", "billing-api"));
     }
 }

@@ -281,7 +281,13 @@ impl<'s, 'v> Search<'s, 'v> {
         }
     }
 
-    fn combine(&self, clauses: &[(bool, Clause<'_>)], together: Option<&Hits>, most: bool, found: &mut Found) {
+    fn combine(
+        &self,
+        clauses: &[(bool, Clause<'_>)],
+        together: Option<&Hits>,
+        most: bool,
+        found: &mut Found,
+    ) {
         let wanted = clauses.iter().filter(|(not, _)| !not).count();
         for session in (0..self.view.sessions.len()).filter(|s| self.searched[*s]) {
             let scores =
@@ -310,7 +316,12 @@ impl<'s, 'v> Search<'s, 'v> {
     }
 
     /// The messages to show: those with all words first, then the best of each word.
-    fn passages(&self, session: usize, clauses: &[(bool, Clause<'_>)], together: Option<&Hits>) -> Vec<Message> {
+    fn passages(
+        &self,
+        session: usize,
+        clauses: &[(bool, Clause<'_>)],
+        together: Option<&Hits>,
+    ) -> Vec<Message> {
         let mut shown: Vec<Message> = Vec::new();
         let each = clauses.iter().filter(|(not, _)| !not).filter_map(|(_, c)| c.messages.as_ref());
         let mut rest: Vec<Message> = each.flat_map(|h| h.of(session)).collect();

@@ -76,9 +76,7 @@ impl<'a> View<'a> {
 
     /// Whether a session is one: somebody said something in it, or in the one it goes on from.
     pub fn is_row(&self, session: u32) -> bool {
-        self.sessions.get(session as usize).is_some_and(|s| {
-            s.facts.messages > 0 || s.facts.inherits
-        })
+        self.sessions.get(session as usize).is_some_and(|s| s.facts.messages > 0 || s.facts.inherits)
     }
 
     /// The units of a session.

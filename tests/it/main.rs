@@ -1,5 +1,15 @@
 //! One binary for all integration tests. Every test has a home of its own and a cleared environment.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "tests make and look at their own files and run the program")]
 
+mod agf;
+mod architecture;
+mod buglog;
+mod cli;
+mod contract;
+mod docs;
 mod fixture;
+mod freshness;
+mod hostile;
 mod providers;
+mod stores;

@@ -88,7 +88,15 @@ impl<'s> Transcript<'s> {
     pub fn resumed(slug: &'s str, kind: UnitKind, from: &Resume<'_>) -> Result<Self, SourceError> {
         let state = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
         let facts = Facts { kind, ..from.facts.clone().into_owned() };
-        Ok(Self { slug, facts, state, resumed: true, suspects: Vec::new(), seen: HashSet::new(), summaries: Vec::new() })
+        Ok(Self {
+            slug,
+            facts,
+            state,
+            resumed: true,
+            suspects: Vec::new(),
+            seen: HashSet::new(),
+            summaries: Vec::new(),
+        })
     }
 
     /// Ids that must not occur in the part read before, or the tail repeats it.

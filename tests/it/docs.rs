@@ -1,0 +1,111 @@
+//! Documents say what the code says.
+//!
+//! `UPDATE_EXPECTED=1 cargo test --test it docs` writes the generated ones anew.
+
+use agf_catalog::api::envelope::Envelope;
+use agf_catalog::api::{request, response};
+use agf_catalog::error::ErrorCode;
+use agf_catalog::limits;
+use agf_catalog::provider::registry;
+use std::fs;
+use std::path::Path;
+
+fn file(rel: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(rel)
+}
+
+fn text(rel: &str) -> String {
+    fs::read_to_string(file(rel)).unwrap_or_default()
+}
+
+fn generated(rel: &str, expected: &str) {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::create_dir_all(file(rel).parent().unwrap()).unwrap();
+        fs::write(file(rel), expected).unwrap();
+    }
+    assert_eq!(text(rel), expected, "{rel} is out of date");
+}
+
+#[test]
+fn limits_are_those_of_the_code() {
+    let mut doc = "# Limits\n\nWhat is beyond a limit is cut, left out with a warning, or refused with `invalid_request`; never an endless wait.\nThe table is made from `src/limits.rs`; `agf capabilities` prints the same values.\n\n| limit | value | unit | what it bounds |\n|---|---|---|---|\n".to_owned();
+    for l in limits::ALL {
+        doc += &format!("| `{}` | {} | {} | {} |\n", l.name.to_ascii_lowercase(), l.value, l.unit, l.what);
+    }
+    generated("docs/limits.md", &doc);
+}
+
+#[test]
+fn error_codes_are_those_of_the_code() {
+    let doc = text("docs/errors.md");
+    for code in ErrorCode::ALL {
+        let row = doc.lines().find(|l| l.starts_with(&format!("| `{}` |", code.as_str())));
+        let row = row.unwrap_or_else(|| panic!("docs/errors.md lacks {}", code.as_str()));
+        assert_eq!(row.contains("| yes |"), code.retryable(), "{row}");
+    }
+}
+
+#[test]
+fn schemas_are_those_of_the_code() {
+    macro_rules! schema {
+        ($($name:literal: $ty:ty),+ $(,)?) => {$(
+            let schema = serde_json::to_string_pretty(&schemars::schema_for!($ty)).unwrap() + "\n";
+            generated(concat!("docs/contract/v1/", $name, ".schema.json"), &schema);
+        )+};
+    }
+    schema!(
+        "search.request": request::SearchRequest,
+        "show.request": request::ShowRequest,
+        "resume-plan.request": request::PlanRequest,
+        "read.request": request::ReadRequest,
+        "search.response": Envelope<response::SearchData>,
+        "show.response": Envelope<response::ShowData>,
+        "resume-plan.response": Envelope<response::PlanData>,
+        "read.response": Envelope<response::ReadData>,
+        "capabilities.response": Envelope<response::CapabilitiesData>,
+    );
+}
+
+#[test]
+fn every_agent_is_documented_and_has_fixtures() {
+    let readme = text("README.md");
+    for provider in registry::ALL {
+        let info = provider.info();
+        let row = format!("| {} | {} | `{}` |", info.id, info.name, info.programs.first().unwrap());
+        assert!(readme.contains(&row), "README.md lacks the row {row}");
+        assert!(text(&format!("docs/providers/{}.md", info.id)).len() > 500, "docs/providers/{}.md", info.id);
+        assert!(
+            fs::read_dir(file(&format!("tests/fixtures/{}", info.id))).is_ok_and(|d| d.count() > 0),
+            "fixtures of {}",
+            info.id
+        );
+    }
+    let rows = readme
+        .lines()
+        .filter(|l| registry::ALL.iter().any(|p| l.starts_with(&format!("| {} |", p.info().id))))
+        .count();
+    assert_eq!(rows, registry::ALL.len());
+}
+
+#[test]
+fn documents_named_in_the_readme_exist() {
+    for link in text("README.md").split("](").skip(1).filter_map(|l| l.split(')').next()) {
+        assert!(link.contains("://") || file(link).exists(), "{link}");
+    }
+}
+
+#[test]
+fn the_readmes_commands_are_understood() {
+    let agf = crate::agf::Agf::new();
+    let readme = text("README.md");
+    let commands =
+        readme.lines().filter_map(|l| l.strip_prefix("agf ")).map(|l| l.split("   ").next().unwrap().trim());
+    let mut seen = 0;
+    for command in commands {
+        let args: Vec<String> = command.replace('"', "").split_whitespace().map(str::to_owned).collect();
+        let ran = agf.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_ne!(ran.code, 2, "agf {command}: {}", ran.err);
+        seen += 1;
+    }
+    assert!(seen >= 6);
+}
