@@ -3,6 +3,11 @@
 //! `cargo bench --bench refresh` makes a history of `AGF_BENCH_SESSIONS` sessions (default 1000, shrunk by `AGF_BENCH_SCALE`,
 //! default 0.3) in a temporary home and prints, for each question, wall and CPU time and their ratios to the floor: a process
 //! that stats every file below the stores (nothing can know less and still notice an append).
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program of its own that makes its own files and prints its figures"
+)]
 
 mod corpus;
 mod process;

@@ -1,6 +1,11 @@
 //! What does a question cost in a process that stays, freshness included? In-process times, in milliseconds.
 //!
 //! `cargo bench --bench warm`; size as for `refresh`. The floor is the same search on the kept state without looking at the stores.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program of its own that makes its own files and prints its figures"
+)]
 
 mod corpus;
 mod process;

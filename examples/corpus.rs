@@ -1,4 +1,5 @@
 //! Writes a made-up history: `cargo run --release --example corpus -- HOME SESSIONS [SCALE] [SEED]`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
 
 #[path = "../benches/corpus/mod.rs"]
 mod corpus;

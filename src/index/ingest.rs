@@ -62,9 +62,9 @@ pub struct Outcome {
 /// Where messages go.
 pub enum Output {
     /// An index that is published, or a large one in memory.
-    Index(IndexWriter),
+    Index(Box<IndexWriter>),
     /// One small segment in memory, made without threads and large buffers.
-    Segment(Mutex<SingleSegmentIndexWriter>),
+    Segment(Mutex<Box<SingleSegmentIndexWriter>>),
 }
 
 impl Output {

@@ -297,6 +297,7 @@ mod serde_bytes_cow {
     use serde::{Deserializer, Serializer, de::Visitor};
     use std::borrow::Cow;
 
+    #[expect(clippy::ptr_arg, reason = "the signature is serde's")]
     pub fn serialize<S: Serializer>(bytes: &Cow<'_, [u8]>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_bytes(bytes)
     }

@@ -57,7 +57,7 @@ impl Writing<'_> {
         let end = budget.map(|b| Instant::now() + b);
         let (index, fields) = self.open()?;
         let bytes = self.plan.work();
-        let mut output = Output::Index(writer(&index, bytes)?);
+        let mut output = Output::Index(Box::new(writer(&index, bytes)?));
         if !self.memory {
             self.store.sweep(self.current.payload.catalog);
         }
@@ -78,10 +78,9 @@ impl Writing<'_> {
         }
         if let Output::Index(writer) = &mut output
             && !self.memory
+            && merge::tidy(&index, writer)?
         {
-            if merge::tidy(&index, writer)? {
-                self.store.seal(&state.payload);
-            }
+            self.store.seal(&state.payload);
         }
         drop(output);
         Ok((self.finish(&index, fields, state)?, queue.done()))
@@ -119,7 +118,7 @@ impl Writing<'_> {
     pub fn overlay(mut self) -> Result<(Snapshot, usize), Failure> {
         let (builder, fields) = Store::index_in_memory()?;
         let segment = builder.single_segment_index_writer(RamDirectory::create(), OVERLAY_BUFFER)?;
-        let output = Output::Segment(Mutex::new(segment));
+        let output = Output::Segment(Mutex::new(Box::new(segment)));
         let next_unit = AtomicU32::new(self.current.tables().units.len() as u32);
         let bytes = self.plan.work();
         let queue = Queue::new(std::mem::take(&mut self.plan.jobs), bytes, &|_| {});

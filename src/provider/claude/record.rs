@@ -28,6 +28,9 @@ struct State {
     own: bool,
     /// First time stamp of any record.
     head_ms: i64,
+    /// Messages of side chains, and the first prompt of one: they count if there is nothing else.
+    side_messages: u32,
+    side_title: Option<String>,
     /// `/command args`, the title of a session that holds nothing else.
     command: Option<String>,
     /// `sessionId` of the first record.
@@ -126,7 +129,7 @@ impl<'s> Transcript<'s> {
             self.facts.title = Some(Cow::Owned(c.clone()));
             self.facts.title_source = Some(TitleSource::Prompt);
         }
-        if self.facts.messages > 0 && !self.state.own {
+        if self.state.side_messages > 0 && !self.state.own {
             self.side_chain();
         }
         (self.facts.id.clone().into_owned(), self.facts)
@@ -134,6 +137,10 @@ impl<'s> Transcript<'s> {
 
     /// A file of its own that holds nothing but a side chain: a child with an id.
     fn side_chain(&mut self) {
+        self.facts.messages = self.state.side_messages;
+        if let Some(title) = self.state.side_title.clone() {
+            self.facts.offer_title(Cow::Owned(title), TitleSource::Prompt);
+        }
         self.facts.interactive = Interactivity::No;
         self.facts.source_kind = "subagent".into();
         if self.state.owner != self.facts.id {
@@ -315,7 +322,10 @@ impl<'s> Transcript<'s> {
             return;
         }
         out.put(Role::User, prompt.to_owned().into(), None);
-        if !side && self.facts.kind == UnitKind::Main {
+        if side {
+            self.state.side_messages += 1;
+            self.state.side_title.get_or_insert_with(|| title_line(prompt));
+        } else if self.facts.kind == UnitKind::Main {
             self.facts.messages += 1;
             saw_prompt(&mut self.facts, prompt);
         }
@@ -340,7 +350,11 @@ impl<'s> Transcript<'s> {
                 _ => {}
             }
         }
-        if failed || side {
+        if failed {
+            return;
+        }
+        if side {
+            self.state.side_messages += 1;
             return;
         }
         if let Some(model) = text(message, "model").filter(|m| *m != "<synthetic>") {
