@@ -1,4 +1,4 @@
-//! Putting a plan together. Pure: what the disk says is [`super::verify`]'s.
+//! Putting a plan together. Pure: what the disk says is the other module's.
 
 use crate::model::Facts;
 use crate::provider::{CwdRule, Mode, Provider, Root};
