@@ -12,4 +12,5 @@ mod fixture;
 mod freshness;
 mod hostile;
 mod providers;
+mod resident;
 mod stores;
