@@ -34,7 +34,12 @@ impl World {
 
     fn agf(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agf"));
-        command.args(args).env_clear().env("HOME", self.home.path()).stdin(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", self.home.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         command
     }
 
@@ -57,7 +62,14 @@ impl World {
 
 fn say(path: &Path, n: u64, text: &str) {
     let id = path.file_stem().unwrap().to_str().unwrap();
-    let time = format!("2026-03-{:02}T{:02}:{:02}:{:02}.{:03}Z", 1 + n / 86_400_000 % 28, n / 3_600_000 % 24, n / 60_000 % 60, n / 1000 % 60, n % 1000);
+    let time = format!(
+        "2026-03-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+        1 + n / 86_400_000 % 28,
+        n / 3_600_000 % 24,
+        n / 60_000 % 60,
+        n / 1000 % 60,
+        n % 1000
+    );
     let line = format!(
         "{{\"type\":\"user\",\"uuid\":\"{id}-{n}\",\"cwd\":\"/w\",\"sessionId\":\"{id}\",\"timestamp\":\"{time}\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
     );
@@ -94,8 +106,14 @@ fn killed(rounds: u64) {
             assert_eq!(world.count("zqbase").0, 40, "round {round}");
         }
     }
-    let left: Vec<_> = walk(&world.home.path().join(".cache")).into_iter().filter(|p| p.to_string_lossy().ends_with(".tmp")).collect();
-    println!("killed: {rounds} rounds ({dead} in the middle of their work), every answer right, {} temporary files left", left.len());
+    let left: Vec<_> = walk(&world.home.path().join(".cache"))
+        .into_iter()
+        .filter(|p| p.to_string_lossy().ends_with(".tmp"))
+        .collect();
+    println!(
+        "killed: {rounds} rounds ({dead} in the middle of their work), every answer right, {} temporary files left",
+        left.len()
+    );
 }
 
 /// Sessions that hold a word, by reading everything.
@@ -121,7 +139,11 @@ fn crowded(time: Duration) {
             scope.spawn(move || {
                 while !over.load(Ordering::Relaxed) {
                     let n = written.load(Ordering::Relaxed);
-                    say(&world.session(n % 25 + 100 * w as u64), n, &format!("zqw{w}n{n} {}", "padding ".repeat(200)));
+                    say(
+                        &world.session(n % 25 + 100 * w as u64),
+                        n,
+                        &format!("zqw{w}n{n} {}", "padding ".repeat(200)),
+                    );
                     written.store(n + 1, Ordering::Release);
                     std::thread::sleep(Duration::from_millis(15));
                 }
@@ -138,7 +160,11 @@ fn crowded(time: Duration) {
                         continue;
                     }
                     let n = if random.below(2) == 0 { upto - 1 } else { random.below(upto) };
-                    assert_eq!(world.count(&format!("zqw{w}n{n}")), (1, true), "asker {asker}: word {n} of writer {w}");
+                    assert_eq!(
+                        world.count(&format!("zqw{w}n{n}")),
+                        (1, true),
+                        "asker {asker}: word {n} of writer {w}"
+                    );
                     asked.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -150,5 +176,8 @@ fn crowded(time: Duration) {
         over.store(true, Ordering::Relaxed);
     });
     let total: u64 = written.iter().map(|w| w.load(Ordering::Relaxed)).sum();
-    println!("crowded: {} answers by 8 processes beside 2 writers of {total} messages, every one right", asked.load(Ordering::Relaxed));
+    println!(
+        "crowded: {} answers by 8 processes beside 2 writers of {total} messages, every one right",
+        asked.load(Ordering::Relaxed)
+    );
 }
