@@ -68,6 +68,8 @@ limits! {
     SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
     /// Work of one read of a store's database, in steps of SQLite's machine; beyond it the read fails.
     SQLITE_STEPS_MAX: u64 = 400_000_000, "steps";
+    /// A database with a live log is read into memory up to this size (as root, 8 times that).
+    SQLITE_MEMORY_MAX: u64 = 16 << 20, "bytes";
     /// Largest text, blob or row read from a store's database.
     SQLITE_VALUE_MAX: usize = 128 << 20, "bytes";
     /// Directories below a store's root, at most this deep.
