@@ -224,7 +224,8 @@ fn too_large() -> Error {
 }
 
 fn mark(session: &mut SessionRecord, terms: &Terms) {
-    let current = terms.current.iter().any(|(agent, id)| *agent == session.agent && *id == session.session_id);
+    let current =
+        terms.current.iter().any(|(agent, id)| *agent == session.agent && *id == session.session_id);
     session.current = current.then_some(true);
 }
 

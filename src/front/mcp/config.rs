@@ -26,7 +26,10 @@ pub fn snippet(host: &str, options: &Options, env: &Env) -> Option<(&'static str
     let args = arguments(options);
     let set: Vec<&str> = PLACES.into_iter().filter(|n| env.var(n).is_some()).collect();
     Some(match host {
-        "claude" => (".mcp.json in the project, or `claude mcp add-json agf '…' --scope user`", claude(&program, &args)),
+        "claude" => (
+            ".mcp.json in the project, or `claude mcp add-json agf '…' --scope user`",
+            claude(&program, &args),
+        ),
         "codex" => ("~/.codex/config.toml", codex(&program, &args, &set)),
         "gemini" => ("~/.gemini/settings.json", gemini(&program, &args)),
         "cursor" => ("~/.cursor/mcp.json", claude(&program, &args)),
@@ -73,7 +76,10 @@ fn codex(program: &str, args: &[String], set: &[&str]) -> String {
         json!(args)
     );
     if !set.is_empty() {
-        text += &format!("# Codex hands on HOME, LANG, LOGNAME, PATH, SHELL, TERM, TZ and USER, and these:\nenv_vars = {}\n", json!(set));
+        text += &format!(
+            "# Codex hands on HOME, LANG, LOGNAME, PATH, SHELL, TERM, TZ and USER, and these:\nenv_vars = {}\n",
+            json!(set)
+        );
     }
     text
 }

@@ -9,7 +9,11 @@ use std::io::{BufRead, Result};
 pub enum Line {
     Whole(Vec<u8>),
     /// A line over the limit: its size, and the id of the request it was, if it was one.
-    Oversized { bytes: u64, id: Option<RequestId>, request: bool },
+    Oversized {
+        bytes: u64,
+        id: Option<RequestId>,
+        request: bool,
+    },
 }
 
 /// Splits a stream into lines.

@@ -89,8 +89,7 @@ impl Groups {
 
     /// The names of what is allowed.
     pub fn names(&self) -> Vec<&'static str> {
-        let allowed =
-            [true, self.summaries, self.content, self.transcript, self.prompts, self.unsafe_modes];
+        let allowed = [true, self.summaries, self.content, self.transcript, self.prompts, self.unsafe_modes];
         Self::NAMES.into_iter().zip(allowed).filter(|(_, on)| *on).map(|(name, _)| name).collect()
     }
 }

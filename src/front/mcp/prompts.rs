@@ -12,9 +12,8 @@ const ARGUMENT_MAX: usize = 1024;
 
 /// The prompts.
 pub fn list() -> Vec<Prompt> {
-    let argument = |name: &str, about: &str| {
-        PromptArgument::new(name).with_description(about).with_required(true)
-    };
+    let argument =
+        |name: &str, about: &str| PromptArgument::new(name).with_description(about).with_required(true);
     vec![
         Prompt::new(
             FIND,

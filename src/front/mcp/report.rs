@@ -29,7 +29,10 @@ pub fn check(options: &Options, env: Env) -> Result<String> {
     row("agent", any(&capabilities.scope.agent));
     row("project", any(&capabilities.scope.project));
     row("allowed", options.allow.names().join(", "));
-    row("tools", tools::list(&options.allow).iter().map(|t| t.name.to_string()).collect::<Vec<_>>().join(", "));
+    row(
+        "tools",
+        tools::list(&options.allow).iter().map(|t| t.name.to_string()).collect::<Vec<_>>().join(", "),
+    );
     row("index", status.path);
     row("sessions", format!("{} ({} more are not interactive)", found.total, found.filtered_non_interactive));
     for w in &found.warnings {

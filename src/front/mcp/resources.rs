@@ -114,10 +114,9 @@ fn render(data: &ReadData) -> String {
 pub fn error(error: Error, uri: &str) -> ErrorData {
     let data = json!({ "uri": uri, "code": error.code.as_str(), "retryable": error.code.retryable() });
     match error.code {
-        ErrorCode::Busy
-        | ErrorCode::InternalError
-        | ErrorCode::IndexUnavailable
-        | ErrorCode::ScanFailed => ErrorData::internal_error(error.message, Some(data)),
+        ErrorCode::Busy | ErrorCode::InternalError | ErrorCode::IndexUnavailable | ErrorCode::ScanFailed => {
+            ErrorData::internal_error(error.message, Some(data))
+        }
         _ => ErrorData::resource_not_found(error.message, Some(data)),
     }
 }
@@ -130,7 +129,9 @@ mod tests {
     fn an_identity_survives_its_uri() {
         let id = "2026/a b%é";
         assert_eq!(identity(&uri("codex", id)), Some(("codex".to_owned(), id.to_owned())));
-        for bad in ["", "file:///etc/passwd", "agf://session/claude", "agf://session/a/b/c", "agf://session/a/%f"] {
+        for bad in
+            ["", "file:///etc/passwd", "agf://session/claude", "agf://session/a/b/c", "agf://session/a/%f"]
+        {
             assert_eq!(identity(bad), None, "{bad}");
         }
     }

@@ -51,9 +51,8 @@ struct Catalogs {
 
 impl Catalogs {
     fn as_is(&self) -> &Catalog {
-        self.as_is.get_or_init(|| {
-            Catalog::new(self.env.clone(), self.scope.clone()).freshness(Freshness::AsIs)
-        })
+        self.as_is
+            .get_or_init(|| Catalog::new(self.env.clone(), self.scope.clone()).freshness(Freshness::AsIs))
     }
 }
 

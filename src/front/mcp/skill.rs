@@ -27,10 +27,7 @@ pub fn contents() -> ResourceContents {
 /// A field of the front matter, which has one line for each.
 fn field(name: &str) -> &'static str {
     let front = TEXT.strip_prefix("---\n").and_then(|t| t.split("\n---").next()).unwrap_or("");
-    front
-        .lines()
-        .find_map(|l| l.strip_prefix(name)?.strip_prefix(':').map(str::trim))
-        .unwrap_or("")
+    front.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':').map(str::trim)).unwrap_or("")
 }
 
 #[cfg(test)]

@@ -39,8 +39,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 fn tool(name: &'static str, title: &str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
-    let mut schema =
-        json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -101,7 +100,13 @@ fn with(mut properties: Value, more: Value) -> Value {
 }
 
 fn capabilities() -> Tool {
-    tool(CAPABILITIES, "Capabilities", "Agents, resume modes, limits and scope of this server.", json!({}), &[])
+    tool(
+        CAPABILITIES,
+        "Capabilities",
+        "Agents, resume modes, limits and scope of this server.",
+        json!({}),
+        &[],
+    )
 }
 
 fn show(groups: &Groups) -> Tool {

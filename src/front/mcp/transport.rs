@@ -149,8 +149,7 @@ fn kind(request: &ClientRequest) -> Kind {
 }
 
 fn too_many(id: RequestId) -> Incoming {
-    let error =
-        ErrorData::invalid_request(format!("more than {SUBSCRIPTIONS_MAX} open subscriptions"), None);
+    let error = ErrorData::invalid_request(format!("more than {SUBSCRIPTIONS_MAX} open subscriptions"), None);
     Incoming::Answer(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
 }
 

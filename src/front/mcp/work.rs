@@ -91,11 +91,7 @@ impl Work {
     }
 
     /// Waits for the work, and tells how far it is to a client that asked for that.
-    async fn watch<T>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        work: &mut JoinHandle<T>,
-    ) -> Outcome<T> {
+    async fn watch<T>(&self, context: &RequestContext<RoleServer>, work: &mut JoinHandle<T>) -> Outcome<T> {
         let deadline = Instant::now() + Duration::from_millis(MCP_CALL_BUDGET_MS);
         let mut teller = context.meta.get_progress_token().map(|t| Teller::new(t, self.ticks.clone()));
         loop {
