@@ -49,6 +49,7 @@ pub fn record(ready: &Ready<'_>, session: u32, texts: Texts) -> SessionRecord {
         archived: f.archived,
         resume_kind: f.resume.as_str().to_owned(),
         matches: None,
+        current: None,
     };
     if texts.summaries || texts.content {
         record.title = Some(f.title.as_deref().map(|t| Clean::line(t, TITLE_MAX)));
