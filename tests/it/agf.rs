@@ -10,6 +10,9 @@ use std::process::{Command, Output, Stdio};
 pub struct Agf {
     pub home: Home,
     pub vars: Vec<(String, String)>,
+    program: PathBuf,
+    /// The user to run as, if not the present one.
+    user: Option<u32>,
 }
 
 /// What a run printed.
@@ -21,11 +24,30 @@ pub struct Ran {
 
 impl Agf {
     pub fn new() -> Self {
-        Self { home: Home::empty(), vars: Vec::new() }
+        Self::at(Home::empty())
     }
 
     pub fn of(case: &Path) -> Self {
-        Self { home: Home::of(case), vars: Vec::new() }
+        Self::at(Home::of(case))
+    }
+
+    fn at(home: Home) -> Self {
+        Self { home, vars: Vec::new(), program: env!("CARGO_BIN_EXE_agf").into(), user: None }
+    }
+
+    /// Hands the home to a user for whom permissions count: root, who may read everything, becomes another one.
+    #[cfg(unix)]
+    pub fn as_plain_user(mut self) -> Self {
+        const NOBODY: u32 = 65_534;
+        if rustix::process::geteuid().is_root() {
+            let home = self.home.path().to_owned();
+            let program = home.join("program");
+            fs::copy(&self.program, &program).unwrap();
+            let given = Command::new("chown").arg("-R").arg(format!("{NOBODY}:{NOBODY}")).arg(&home).status();
+            assert!(given.unwrap().success());
+            (self.program, self.user) = (program, Some(NOBODY));
+        }
+        self
     }
 
     pub fn var(mut self, name: &str, value: impl AsRef<Path>) -> Self {
@@ -38,7 +60,7 @@ impl Agf {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agf"));
+        let mut command = Command::new(&self.program);
         command
             .args(args)
             .env_clear()
@@ -46,6 +68,11 @@ impl Agf {
             .env("PATH", self.path("bin"))
             .current_dir(self.home.path());
         command.envs(self.vars.iter().map(|(k, v)| (k, v))).stdin(Stdio::null());
+        #[cfg(unix)]
+        if let Some(user) = self.user {
+            std::os::unix::process::CommandExt::uid(&mut command, user);
+            std::os::unix::process::CommandExt::gid(&mut command, user);
+        }
         command
     }
 

@@ -35,6 +35,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("zstd", &["provider/shared"]),
     ("rustix", &["io"]),
     ("serde_json_borrow", &["provider"]),
+    ("jiff", &["model/timestamp", "query/parse", "io/env"]),
+    ("postcard", &["index", "provider"]),
+    ("self_cell", &["index"]),
+    ("schemars", &["api"]),
+    ("unicode_width", &["front/cli"]),
 ];
 
 const FILE_LINES: usize = 600;
@@ -70,23 +75,88 @@ fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|l| l.contains(&module))
 }
 
+fn name(text: &str) -> String {
+    text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
 /// Names that follow `crate::` (also in a group) in the code.
 fn used_modules(text: &str) -> Vec<String> {
     let mut used = Vec::new();
     for part in text.split("crate::").skip(1) {
-        let group = part.strip_prefix('{').map_or(part, |g| g.split('}').next().unwrap());
-        let names = if part.starts_with('{') {
-            group.split(',').map(str::trim).collect::<Vec<_>>()
-        } else {
-            vec![part]
-        };
-        used.extend(
-            names
-                .iter()
-                .map(|n| n.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()),
-        );
+        match part.strip_prefix('{') {
+            Some(group) => used.extend(members(group)),
+            None => used.push(name(part)),
+        }
     }
     used
+}
+
+/// The first names of what stands in a group of imports, up to its closing brace.
+fn members(group: &str) -> Vec<String> {
+    let (mut depth, mut from, mut all) = (0, 0, Vec::new());
+    for (i, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                all.push(name(&group[from..i]));
+                from = i + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn imports_are_understood() {
+    let text = "use crate::{api::{Catalog, Scope}, io};\nuse crate::error::Result; fn f() { crate::text::fold::fold(x) }";
+    assert_eq!(used_modules(text), ["api", "io", "error", "text"]);
+}
+
+/// How deep a file's module lies below the crate's root.
+fn depth(file: &str) -> usize {
+    let names = file.trim_end_matches(".rs").split('/').count();
+    if file.ends_with("mod.rs") || file == "lib.rs" { names - 1 } else { names }
+}
+
+#[test]
+fn no_path_climbs_over_its_layer() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let chain = "super::".repeat(depth(&file).max(1));
+        if program(&text).contains(&chain) {
+            wrong.push(format!("{file} reaches the root with {chain}: say crate::"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The command line's dispatch is all the logic that may stand in a `mod.rs`.
+const MODULES_WITH_FUNCTIONS: &[&str] = &["front/cli/mod.rs"];
+
+#[test]
+fn modules_hold_no_logic() {
+    const SMALL: usize = 10;
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if !file.ends_with("mod.rs") && file != "lib.rs" || MODULES_WITH_FUNCTIONS.contains(&file.as_str()) {
+            continue;
+        }
+        let text = program(&text);
+        for line in
+            text.lines().filter(|l| l.starts_with("fn ") || l.starts_with("pub") && l.contains(" fn "))
+        {
+            wrong.push(format!("{file}: {line}"));
+        }
+        for (name, lines) in functions(text).into_iter().filter(|(_, lines)| *lines > SMALL) {
+            wrong.push(format!("{file}: {name} has {lines} lines"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -108,7 +178,7 @@ fn every_crate_has_its_home() {
     let mut wrong = Vec::new();
     for (file, text) in sources() {
         for (name, homes) in HOMES {
-            let named = text.lines().filter(|l| !l.trim_start().starts_with("//")).any(|l| {
+            let named = program(&text).lines().filter(|l| !l.trim_start().starts_with("//")).any(|l| {
                 l.match_indices(&format!("{name}::"))
                     .any(|(i, _)| !l[..i].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
             });
@@ -122,29 +192,27 @@ fn every_crate_has_its_home() {
 
 #[test]
 fn providers_do_not_know_each_other() {
+    let module = |file: &str| name(file.strip_prefix("provider/").unwrap_or(""));
+    let of_agents: BTreeMap<String, String> = sources()
+        .into_iter()
+        .filter(|(f, _)| !matches!(module(f).as_str(), "" | "mod" | "registry" | "shared"))
+        .collect();
     let mut wrong = Vec::new();
-    for (file, text) in sources() {
-        let Some(own) =
-            file.strip_prefix("provider/").map(|f| f.split(['/', '.']).next().unwrap().to_owned())
-        else {
-            continue;
-        };
-        if matches!(own.as_str(), "mod" | "registry" | "shared") {
-            continue;
-        }
-        for part in text.split("provider::").skip(1) {
-            let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            let known = name.is_empty()
-                || name == own
-                || name == "shared"
-                || name == "registry"
-                || name.starts_with(|c: char| c.is_uppercase());
-            if !known {
-                wrong.push(format!("{file} uses provider::{name}"));
+    for (file, text) in &of_agents {
+        for other in of_agents.keys().map(|f| module(f)).filter(|m| *m != module(file)) {
+            if text.contains(&format!("::{other}::")) || text.contains(&format!("{{{other}::")) {
+                wrong.push(format!("{file} uses {other}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    for (file, text) in sources().iter().filter(|(f, _)| f.starts_with("provider/shared/")) {
+        for other in of_agents.keys().map(|f| module(f)) {
+            if text.contains(&format!("::{other}::")) {
+                wrong.push(format!("{file} uses {other}"));
+            }
+        }
+    }
+    assert!(of_agents.len() >= 2 && wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

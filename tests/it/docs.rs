@@ -58,6 +58,7 @@ fn schemas_are_those_of_the_code() {
         "show.request": request::ShowRequest,
         "resume-plan.request": request::PlanRequest,
         "read.request": request::ReadRequest,
+        "capabilities.request": request::CapabilitiesRequest,
         "search.response": Envelope<response::SearchData>,
         "show.response": Envelope<response::ShowData>,
         "resume-plan.response": Envelope<response::PlanData>,
@@ -108,4 +109,50 @@ fn the_readmes_commands_are_understood() {
         seen += 1;
     }
     assert!(seen >= 6);
+}
+
+/// What the README shows is what its first command prints; only the age moves on.
+#[test]
+fn the_readmes_example_is_what_is_printed() {
+    let readme = text("README.md");
+    let command = readme.lines().find_map(|l| l.strip_prefix("cargo run --release -- ")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|t| t.split("```").next()).unwrap();
+    let ran = crate::agf::Agf::new().run(&command.split_whitespace().collect::<Vec<_>>());
+    let ageless = |text: &str| {
+        let from = text.find("  claude").unwrap_or_else(|| panic!("no row in {text}"));
+        text[from..].to_owned()
+    };
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(ageless(&ran.out), ageless(shown));
+}
+
+#[test]
+fn errors_are_explained_once_and_no_others() {
+    let doc = text("docs/errors.md");
+    let rows: Vec<&str> = doc.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(rows, ErrorCode::ALL.map(ErrorCode::as_str));
+}
+
+/// Every condition in the document is one to the parser: nothing of it is looked for as text.
+#[test]
+fn the_search_syntax_is_that_of_the_parser() {
+    use agf_catalog::query::parse::{Clock, parse};
+    let doc = text("docs/search-syntax.md");
+    let zone = agf_catalog::io::env::Env::from_vars([("TZ", "UTC")]).time_zone();
+    let clock = Clock { now_ms: 1_772_359_200_000, zone };
+    let is_condition = |t: &&str| {
+        let key = t.trim_start_matches('-').split_once(':').map_or("", |(key, _)| key);
+        key.len() >= 2 && key.bytes().all(|b| b.is_ascii_lowercase())
+    };
+    let mut keys = std::collections::BTreeSet::new();
+    for condition in doc.split('`').skip(1).step_by(2).filter(is_condition) {
+        let query = parse(condition, &clock, |agent| registry::find(agent).is_some());
+        assert!(query.clauses.is_empty(), "{condition} is taken for text");
+        keys.insert(condition.trim_start_matches('-').split(':').next().unwrap().to_owned());
+    }
+    let expected = ["agent", "branch", "in", "is", "model", "on", "project", "role", "since", "until"];
+    assert_eq!(keys.into_iter().collect::<Vec<_>>(), expected);
+    for text in ["foo_bar::Baz", "a:b", "agent:nobody", "role:boss", "since:never", "http://x"] {
+        assert!(!parse(text, &clock, |a| registry::find(a).is_some()).clauses.is_empty(), "{text} is text");
+    }
 }

@@ -132,11 +132,15 @@ fn many_processes_at_once_on_no_index() {
             .unwrap()
     };
     let children: Vec<_> = (0..8).map(start).collect();
+    let mut rows = std::collections::BTreeSet::new();
     for child in children {
         let out = child.wait_with_output().unwrap();
         let answer: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!((out.status.code(), &answer["data"]["total"]), (Some(0), &serde_json::json!(40)));
+        assert_eq!(answer["data"]["warnings"], serde_json::json!([]));
+        rows.insert(answer["data"]["sessions"].to_string());
     }
+    assert_eq!(rows.len(), 1, "all answers are equal");
 }
 
 #[test]
@@ -164,7 +168,7 @@ fn a_damaged_index_heals() {
     let names: Vec<_> =
         walk(&cache(&agf)).into_iter().filter(|p| fs::metadata(p).unwrap().len() > 0).collect();
     assert!(names.len() > 5);
-    for damage in ["truncate", "remove", "zero"] {
+    for damage in ["truncate", "remove", "zero", "flip", "grow"] {
         for n in 0..names.len() {
             let (agf, _) = one();
             let files: Vec<_> =
@@ -174,6 +178,12 @@ fn a_damaged_index_heals() {
             match damage {
                 "truncate" => fs::write(file, &fs::read(file).unwrap()[..len as usize / 2]).unwrap(),
                 "remove" => fs::remove_file(file).unwrap(),
+                "flip" => {
+                    let mut bytes = fs::read(file).unwrap();
+                    bytes[len as usize / 2] ^= 0x55;
+                    fs::write(file, bytes).unwrap();
+                }
+                "grow" => append(file, "more than was written"),
                 _ => fs::write(file, vec![0; len as usize]).unwrap(),
             }
             assert_eq!(agf.ids("zqone"), [id(1)], "{damage} {}", file.display());
@@ -213,4 +223,153 @@ fn the_cache_is_private() {
     for file in walk(&cache).iter().filter(|f| !f.ends_with(".lock")) {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o077, 0, "{}", file.display());
     }
+}
+
+#[test]
+fn a_directory_whose_time_was_set_back_is_listed_again() {
+    let (agf, path) = one();
+    let dir = path.parent().unwrap();
+    let time = filetime::FileTime::from_last_modification_time(&fs::metadata(dir).unwrap());
+    agf.claude("/w/app", &id(2), "second zqtwo");
+    filetime::set_file_mtime(dir, time).unwrap();
+    assert_eq!(agf.ids("zqtwo"), [id(2)]);
+    let time = filetime::FileTime::from_unix_time(1_500_000_000, 0);
+    filetime::set_file_mtime(&path, time).unwrap();
+    append(&path, &claude_line("/w/app", &id(1), 9, "user", "appended zqadd"));
+    filetime::set_file_mtime(&path, time).unwrap();
+    assert_eq!(agf.ids("zqadd"), [id(1)]);
+}
+
+#[test]
+fn times_in_the_future_and_before_the_epoch() {
+    let (agf, path) = one();
+    for seconds in [4_102_444_800, -86_400, 0] {
+        append(
+            &path,
+            &claude_line(
+                "/w/app",
+                &id(1),
+                9,
+                "user",
+                &format!("appended zqadd{seconds}").replace('-', "minus"),
+            ),
+        );
+        filetime::set_file_mtime(&path, filetime::FileTime::from_unix_time(seconds, 0)).unwrap();
+        let word = format!("zqadd{seconds}").replace('-', "minus");
+        for _ in 0..2 {
+            assert_eq!(agf.ids(&word), [id(1)], "{seconds}");
+        }
+    }
+    assert_eq!(agf.listed()[0]["timestamp_ms"], 1_772_359_209_000i64);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_becomes_another_kind_of_thing_and_back() {
+    let (agf, path) = one();
+    let text = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(agf.data(&["search", "--agent", "codex"])["total"] == 0);
+    assert_eq!(agf.error(&["search"])["code"], "scan_failed");
+    fs::remove_dir(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    assert_eq!(agf.error(&["search"])["code"], "scan_failed");
+    fs::remove_file(&path).unwrap();
+    let elsewhere = agf.write("elsewhere", &text);
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    assert_eq!(agf.ids("zqone"), [id(1)]);
+    append(&elsewhere, &claude_line("/w/app", &id(1), 9, "user", "through the link zqthrough"));
+    assert_eq!(agf.ids("zqthrough"), [id(1)]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(agf.listed().len(), 0);
+    fs::write(&path, &text).unwrap();
+    assert_eq!(agf.ids("zqone"), [id(1)]);
+}
+
+/// The store as a whole goes and comes back, and moves under another name.
+#[test]
+fn stores_come_and_go() {
+    let (agf, _) = one();
+    fs::rename(agf.path(".claude"), agf.path("aside")).unwrap();
+    assert_eq!(agf.data(&["search"])["total"], 0);
+    fs::rename(agf.path("aside"), agf.path(".claude")).unwrap();
+    assert_eq!(agf.ids("zqone"), [id(1)]);
+    let other = agf.path("other");
+    fs::rename(agf.path(".claude"), &other).unwrap();
+    let agf = agf.var("CLAUDE_CONFIG_DIR", &other);
+    assert_eq!(agf.ids("zqone"), [id(1)]);
+    assert_eq!(
+        agf.data(&["resume-plan", &id(1), "-a", "claude"])["plan"]["env"]["CLAUDE_CONFIG_DIR"],
+        other.to_str().unwrap()
+    );
+}
+
+/// A file that grows while it is asked about: no answer is wrong, and the last one has everything.
+#[test]
+fn a_file_that_is_being_written() {
+    let (agf, path) = one();
+    let writer = std::thread::spawn(move || {
+        for n in 100..400 {
+            let line = claude_line("/w/app", &id(1), n, "user", &format!("live zqlive zqn{n}"));
+            let (head, tail) = line.split_at(line.len() / 2);
+            append(&path, head);
+            append(&path, tail);
+        }
+    });
+    let mut last = 0;
+    while !writer.is_finished() {
+        let data = agf.data(&["search", "zqone", "-c"]);
+        assert_eq!((&data["total"], &data["warnings"]), (&serde_json::json!(1), &serde_json::json!([])));
+        let count = data["sessions"][0]["message_count"].as_u64().unwrap();
+        assert!(count >= last, "{count} after {last}");
+        last = count;
+    }
+    writer.join().unwrap();
+    assert_eq!(agf.listed()[0]["message_count"], 302);
+    assert_eq!(agf.ids("zqn399"), [id(1)]);
+}
+
+/// What is answered from memory, what is published piece by piece, and what is built anew say the same.
+#[test]
+fn all_ways_to_an_answer_agree() {
+    let agf = Agf::new();
+    let rows = |agf: &Agf| {
+        let data =
+            agf.data(&["search", "--limit", "200", "--include-summaries", "--include-non-interactive"]);
+        let found = agf.data(&["search", "zqagree", "-c", "--limit", "200", "--sort", "time"]);
+        (data["sessions"].clone(), found["sessions"].clone())
+    };
+    let mut random = 7u32;
+    let mut next = |n: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        random / 65_536 % n
+    };
+    for step in 0..40 {
+        let n = next(12);
+        let path = agf.path(&claude_path("/w/app", &id(n)));
+        match next(6) {
+            0 | 1 if path.exists() => append(
+                &path,
+                &claude_line("/w/app", &id(n), 10 + step, "user", &format!("zqagree step {step}")),
+            ),
+            2 if path.exists() => fs::remove_file(&path).unwrap(),
+            3 if path.exists() => fs::rename(&path, agf.path(&claude_path("/w/app", &id(n + 20)))).unwrap(),
+            4 => {
+                let long = "many words of filler ".repeat(9000);
+                agf.claude("/w/app", &id(n), &format!("zqagree {step} {long}"));
+            }
+            _ => {
+                agf.codex("/w/app", &id(n), &format!("zqagree {step}"));
+            }
+        }
+        rows(&agf);
+    }
+    let before = rows(&agf);
+    assert!(before.0.as_array().unwrap().len() > 5 && before.1.as_array().unwrap().len() > 5);
+    assert_eq!(agf.run(&["index", "rebuild"]).code, 0);
+    assert_eq!(rows(&agf), before);
+    assert_eq!(agf.run(&["index", "clear"]).code, 0);
+    assert_eq!(rows(&agf), before);
+    assert!(agf.run(&["index", "verify"]).out.contains("sound"));
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "tests make and look at their own files and run the program")]
 
+mod access;
 mod agf;
 mod architecture;
 mod buglog;
@@ -12,4 +13,5 @@ mod fixture;
 mod freshness;
 mod hostile;
 mod providers;
+mod resident;
 mod stores;

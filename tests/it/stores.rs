@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-type State = BTreeMap<String, (u64, Option<SystemTime>, Vec<u8>)>;
+pub type State = BTreeMap<String, (u64, Option<SystemTime>, Vec<u8>)>;
 
-fn state(dir: &Path) -> State {
+pub fn state(dir: &Path) -> State {
     fn walk(dir: &Path, base: &Path, all: &mut State) {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
@@ -50,8 +50,16 @@ fn every_command_leaves_every_store_as_it_was() {
             vec!["read", &id, "--agent", &agent, "--include-non-interactive"],
             vec!["resume-plan", &id, "--agent", &agent, "--include-non-interactive"],
             vec!["capabilities"],
+            vec!["search", "--no-refresh"],
+            vec!["find", "--json", "the"],
+            vec!["read", &id, "--agent", &agent, "--outline"],
+            vec!["resume-plan", &id, "--agent", &agent, "--mode", "none such"],
             vec!["index", "status"],
+            vec!["index", "verify"],
             vec!["index", "rebuild"],
+            vec!["--demo", "find", "retry"],
+            vec!["index", "clear"],
+            vec!["search", "the", "--include-content"],
         ] {
             agf.run(&args);
         }
