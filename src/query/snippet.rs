@@ -1,6 +1,7 @@
 //! The passage that shows a match, read from the live store.
 
 use crate::limits::SNIPPET_MAX;
+use crate::text::redact::redact;
 use crate::text::tokenize::Tokens;
 use crate::text::{Clean, ceil_boundary, floor_boundary, fold};
 use std::collections::HashSet;
@@ -15,6 +16,8 @@ pub struct Snippet {
 
 /// The best passage of a text for these words; `None` if it holds none of them.
 pub fn snippet(text: &str, words: &HashSet<String>) -> Option<Snippet> {
+    // Before anything is cut out: a key whose beginning is cut off is no longer known for one.
+    let text = &redact(text).0;
     let found = places(text, words);
     let window = best(&found)?;
     let (from, to) = widen(text, window);

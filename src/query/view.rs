@@ -150,6 +150,8 @@ impl Parts {
             parts.of_unit[id as usize] = parts.mains.len() as u32;
             parts.mains.push(id);
         }
+        // Of names of equal rank the newest one is offered last, and holds.
+        others.sort_by_key(|(id, _)| tables.unit(*id).map(|u| (u.facts.title_source, u.facts.last_ms)));
         for (id, number) in others {
             if let Some(session) = by_number.get(&number) {
                 parts.of_unit[id as usize] = *session;

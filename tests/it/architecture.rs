@@ -36,7 +36,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["io"]),
     ("serde_json_borrow", &["provider"]),
     ("jiff", &["model/timestamp", "query/parse", "io/env"]),
-    ("postcard", &["index", "provider"]),
+    ("postcard", &["index", "provider", "model", "io"]),
     ("self_cell", &["index"]),
     ("schemars", &["api"]),
     ("unicode_width", &["front/cli"]),
@@ -244,7 +244,9 @@ fn functions(text: &str) -> Vec<(String, usize)> {
             .trim_start_matches("pub(crate) ")
             .trim_start_matches("pub ")
             .trim_start_matches("const ");
-        if let Some(rest) = head.strip_prefix("fn ") {
+        let opens = lines[i..].iter().find(|l| l.contains('{') || l.ends_with(';'));
+        let declared_only = opens.is_some_and(|l| l.ends_with(';'));
+        if let Some(rest) = head.strip_prefix("fn ").filter(|_| !declared_only) {
             let indent = " ".repeat(line.len() - code.len());
             let end = lines[i..].iter().position(|l| *l == format!("{indent}}}")).unwrap_or(0);
             all.push((rest.split(['(', '<']).next().unwrap().to_owned(), end + 1));

@@ -156,3 +156,11 @@ fn the_search_syntax_is_that_of_the_parser() {
         assert!(!parse(text, &clock, |a| registry::find(a).is_some()).clauses.is_empty(), "{text} is text");
     }
 }
+
+#[cfg(feature = "mcp")]
+#[test]
+fn the_servers_tools_are_those_of_the_snapshot() {
+    let all = "metadata,summaries,content,transcript,prompts,unsafe-modes";
+    let ran = crate::agf::Agf::new().run(&["mcp", "--list-tools", "--allow", all]);
+    generated("docs/contract/v1/tools.list.json", &ran.out);
+}

@@ -12,6 +12,7 @@ mod docs;
 mod fixture;
 mod freshness;
 mod hostile;
+mod mcp;
 mod providers;
 mod resident;
 mod stores;
