@@ -36,7 +36,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["io"]),
     ("serde_json_borrow", &["provider"]),
     ("jiff", &["model/timestamp", "query/parse", "io/env"]),
-    ("postcard", &["index", "provider"]),
+    // What is kept in the index names the width of its numbers.
+    ("postcard", &["index", "provider", "io/stat", "model/facts"]),
     ("self_cell", &["index"]),
     ("schemars", &["api"]),
     ("unicode_width", &["front/cli"]),
@@ -246,6 +247,10 @@ fn functions(text: &str) -> Vec<(String, usize)> {
             .trim_start_matches("const ");
         if let Some(rest) = head.strip_prefix("fn ") {
             let indent = " ".repeat(line.len() - code.len());
+            // A declaration has no body, and an empty one has no lines.
+            if lines[i..].iter().find(|l| l.ends_with([';', '{', '}'])).is_none_or(|l| !l.ends_with('{')) {
+                continue;
+            }
             let end = lines[i..].iter().position(|l| *l == format!("{indent}}}")).unwrap_or(0);
             all.push((rest.split(['(', '<']).next().unwrap().to_owned(), end + 1));
         }
