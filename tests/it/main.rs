@@ -12,5 +12,6 @@ mod docs;
 mod fixture;
 mod freshness;
 mod hostile;
+mod properties;
 mod providers;
 mod stores;
