@@ -142,7 +142,7 @@ fn crowded(time: Duration) {
                     say(
                         &world.session(n % 25 + 100 * w as u64),
                         n,
-                        &format!("zqw{w}n{n} {}", "padding ".repeat(200)),
+                        &format!("zqw{w}n{n:06} {}", "padding ".repeat(200)),
                     );
                     written.store(n + 1, Ordering::Release);
                     std::thread::sleep(Duration::from_millis(15));
@@ -161,7 +161,7 @@ fn crowded(time: Duration) {
                     }
                     let n = if random.below(2) == 0 { upto - 1 } else { random.below(upto) };
                     assert_eq!(
-                        world.count(&format!("zqw{w}n{n}")),
+                        world.count(&format!("\"zqw{w}n{n:06}\"")),
                         (1, true),
                         "asker {asker}: word {n} of writer {w}"
                     );

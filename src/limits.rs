@@ -68,6 +68,8 @@ limits! {
     SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
     /// Work of one read of a store's database, in steps of SQLite's machine; beyond it the read fails.
     SQLITE_STEPS_MAX: u64 = 400_000_000, "steps";
+    /// A database with a live log is read into memory up to this size (as root, 8 times that).
+    SQLITE_MEMORY_MAX: u64 = 16 << 20, "bytes";
     /// Largest text, blob or row read from a store's database.
     SQLITE_VALUE_MAX: usize = 128 << 20, "bytes";
     /// Directories below a store's root, at most this deep.
@@ -98,4 +100,22 @@ limits! {
     LOCK_WAIT_MS: u64 = 30_000, "milliseconds";
     /// A file whose time stamp is younger than this when it is read is looked at again by the next query.
     RACY_MS: u64 = 2_000, "milliseconds";
+    /// Line that an MCP client sends, without its line feed (`--max-message-bytes`).
+    MCP_MESSAGE_MAX: usize = 64 << 10, "bytes";
+    /// JSON of one MCP answer; what does not fit is left for the next page (`--max-output-bytes`).
+    MCP_OUTPUT_MAX: usize = 40_000, "bytes";
+    /// MCP calls that work at the same time (`--max-concurrent`).
+    MCP_CALLS_MAX: usize = 2, "calls";
+    /// MCP calls that wait for one of these to end; one more is `busy`.
+    MCP_QUEUE_MAX: usize = 16, "calls";
+    /// How long an MCP call waits before it is `busy`.
+    MCP_QUEUE_WAIT_MS: u64 = 750, "milliseconds";
+    /// Cancelled or overdue MCP calls that may end in the background without counting as working.
+    MCP_STRAYS_MAX: usize = 2, "calls";
+    /// How long an MCP call may bring the index up to date before the answer comes from the index as it is.
+    MCP_CALL_BUDGET_MS: u64 = 25_000, "milliseconds";
+    /// Messages in a batch of MCP revision 2025-03-26.
+    MCP_BATCH_MAX: usize = 64, "messages";
+    /// Sessions listed as MCP resources.
+    MCP_RESOURCES_MAX: usize = 50, "sessions";
 }

@@ -80,6 +80,7 @@ fn page(
         total: reader.seq,
         next_offset: next,
         warnings,
+        truncated: false,
     })
 }
 

@@ -49,6 +49,7 @@ pub fn record(ready: &Ready<'_>, session: u32, texts: Texts) -> SessionRecord {
         archived: f.archived,
         resume_kind: f.resume.as_str().to_owned(),
         matches: None,
+        current: None,
     };
     if texts.summaries || texts.content {
         record.title = Some(f.title.as_deref().map(|t| Clean::line(t, TITLE_MAX)));
@@ -112,7 +113,7 @@ pub fn matches(ready: &Ready<'_>, messages: &[Message], words: &HashSet<String>)
 fn passage(ready: &Ready<'_>, message: &Message, words: &HashSet<String>) -> Option<Match> {
     let index = ready.view.snapshot.messages.as_ref()?;
     let at = stored(index, message.address()).ok()?;
-    if ready.view.of_unit.get(at.unit as usize).is_none_or(|s| *s == NONE) {
+    if ready.view.of_unit().get(at.unit as usize).is_none_or(|s| *s == NONE) {
         return None;
     }
     let Snippet { text, highlights } = live(ready, at.unit, at.at, words)?;

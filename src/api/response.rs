@@ -70,6 +70,9 @@ pub struct SessionRecord {
     pub resume_kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<Match>>,
+    /// Whether it is the session that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<bool>,
 }
 
 /// Answer to a search.
@@ -92,6 +95,9 @@ pub struct SearchData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_total: Option<u64>,
     pub index: IndexState,
+    /// Whether the page ends early because of its size.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 /// Answer to a look-up.
@@ -166,6 +172,9 @@ pub struct ReadData {
     /// First message of the next page.
     pub next_offset: Option<u64>,
     pub warnings: Vec<Warning>,
+    /// Whether the page ends early because of its size.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 /// A way to resume.
@@ -210,6 +219,9 @@ pub struct CapabilitiesData {
     pub pagination_consistency: String,
     pub content_trust: String,
     pub error_codes: Vec<String>,
+    /// What an MCP server was allowed to show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<String>>,
 }
 
 impl JsonSchema for Clean {

@@ -132,6 +132,7 @@ fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
         hint,
         content_total,
         index: ready.index.clone(),
+        truncated: false,
     })
 }
 

@@ -32,7 +32,8 @@ pub trait Sentinel: Send {
 
 #[derive(Default)]
 struct Inbox {
-    dirs: HashSet<PathBuf>,
+    /// What the notices named: files, and directories themselves.
+    paths: HashSet<PathBuf>,
     lost: bool,
     /// Number of the last sentinel whose notice came.
     sentinel: u64,
@@ -89,21 +90,39 @@ impl Watcher {
             return Notices::Unknown;
         }
         let mut inbox = self.inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let dirs = std::mem::take(&mut inbox.dirs);
+        let mut paths = std::mem::take(&mut inbox.paths);
         if std::mem::take(&mut inbox.lost) {
             // A watch may have ended with its directory; what is there now is watched anew.
             drop(inbox);
-            self.watched.clear();
+            self.forget_watches();
             return Notices::Unknown;
         }
-        // A directory that was replaced has lost its watch.
-        self.watched.retain(|d| !dirs.contains(d) || d.is_dir());
-        Notices::In(dirs)
+        drop(inbox);
+        self.renew(&paths);
+        let parents: Vec<PathBuf> = paths.iter().filter_map(|p| p.parent().map(Path::to_owned)).collect();
+        paths.extend(parents);
+        Notices::In(paths)
+    }
+
+    /// A directory that was itself the subject of a notice may be another one by now: watched anew before it is looked at.
+    fn renew(&mut self, paths: &HashSet<PathBuf>) {
+        let named: Vec<PathBuf> = self.watched.intersection(paths).cloned().collect();
+        for dir in named {
+            let _ = self.system.unwatch(&dir);
+            self.watched.remove(&dir);
+            self.add([dir]);
+        }
+    }
+
+    fn forget_watches(&mut self) {
+        for dir in self.watched.drain() {
+            let _ = self.system.unwatch(&dir);
+        }
     }
 
     fn clear(&mut self) {
         let mut inbox = self.inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inbox.dirs.clear();
+        inbox.paths.clear();
         inbox.lost = false;
     }
 
@@ -143,9 +162,6 @@ fn take(shared: &Shared, own: &Path, prefix: &str, event: notify::Result<Event>)
             shared.1.notify_all();
             continue;
         }
-        if let Some(parent) = path.parent() {
-            inbox.dirs.insert(parent.to_owned());
-        }
-        inbox.dirs.insert(path);
+        inbox.paths.insert(path);
     }
 }

@@ -3,9 +3,10 @@
 use super::schema::Fields;
 use super::tables::{Tables, TextRef};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tantivy::{Searcher, SegmentReader, Term};
 
 self_cell::self_cell!(
@@ -35,6 +36,7 @@ pub struct Snapshot {
     /// Absent while the catalog is empty.
     pub messages: Option<Messages>,
     pub texts: TextFile,
+    derived: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
 }
 
 /// The message index as of a snapshot: what is on disk, and what is only in memory.
@@ -81,7 +83,13 @@ impl Snapshot {
     /// An empty catalog.
     pub fn empty() -> Self {
         let cell = Cell::new(Vec::new(), |_| Tables::default());
-        Self { cell: Arc::new(cell), payload: Payload::default(), messages: None, texts: TextFile::default() }
+        Self {
+            cell: Arc::new(cell),
+            payload: Payload::default(),
+            messages: None,
+            texts: TextFile::default(),
+            derived: Arc::default(),
+        }
     }
 
     /// From a catalog file's bytes; `None` if they are damaged.
@@ -92,11 +100,16 @@ impl Snapshot {
         texts: TextFile,
     ) -> Option<Self> {
         let cell = Cell::try_new(bytes, |b| Tables::decode(b).ok_or(())).ok()?;
-        Some(Self { cell: Arc::new(cell), payload, messages, texts })
+        Some(Self { cell: Arc::new(cell), payload, messages, texts, derived: Arc::default() })
     }
 
     pub fn tables(&self) -> &Tables<'_> {
         self.cell.borrow_dependent()
+    }
+
+    /// What a reader works out from this state, kept with it: the state does not change, so it need not be worked out again.
+    pub fn derived<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        self.derived.get_or_init(|| Box::new(make())).downcast_ref()
     }
 
     pub fn bytes(&self) -> &[u8] {

@@ -1,19 +1,23 @@
 //! Reading SQLite stores without a trace: nothing in a store's directory is made, changed, locked, checkpointed or rolled back.
 //!
 //! No locks are taken (the VFS without them), so nobody is waited for and nobody waits. What guards a read instead is a look at
-//! the files before and after it: if the database changed in between, what was read is thrown away and read again.
+//! the files before and after it: if the database changed in between, what was read is thrown away and read again. Appending
+//! to a write-ahead log does not disturb a reader, whose view is the last commit at its beginning; starting the log anew or
+//! copying it into the database does, and shows.
 //!
-//! - A write-ahead log with content is read with the database. Its index is kept in memory (`locking_mode=EXCLUSIVE`), so no
-//!   `-shm` file is born, and closing neither checkpoints nor deletes. Appending to the log does not disturb a reader, whose
-//!   view is the last commit at its beginning; starting the log anew or copying it into the database does, and shows.
-//! - Everything else is opened as immutable: SQLite then touches no other file. A rollback journal is left alone, even a hot one.
-//!
-//! SQLite would make an empty log if the log vanished between our last look and its first one, a few dozen microseconds later,
-//! and would delete the log of a database cut to nothing in that time. No other way is known that needs neither a copy of the
-//! database nor a VFS of our own.
+//! - A database whose log has no content is opened as immutable: SQLite then touches no other file. A rollback journal is left
+//!   alone, even a hot one.
+//! - A small one with a log is read into memory with the log laid over it ([`log`]): SQLite meets no file at all.
+//! - A large one with a log is opened with it. The log's index is kept in memory (`locking_mode=EXCLUSIVE`), so no `-shm` file
+//!   is born, and closing neither checkpoints nor deletes. Two things remain that SQLite cannot be kept from: as root it sets
+//!   the log's owner to the database's (its change time shows it), and it would make an empty log if the log vanished in the
+//!   few dozen microseconds between our last look and its first one.
 
+mod log;
+
+use self::log::Merged;
 use super::stat::{self, FileKind, Fingerprint};
-use crate::limits::{SQLITE_STEPS_MAX, SQLITE_VALUE_MAX};
+use crate::limits::{SQLITE_MEMORY_MAX, SQLITE_STEPS_MAX, SQLITE_VALUE_MAX};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -81,12 +85,13 @@ pub fn read<T, E: From<Error>>(path: &Path, f: impl FnMut(&Db) -> Result<T, E>) 
 /// A database to read in several steps. As long as its files don't change, all steps see the same state of it.
 pub struct Store {
     path: PathBuf,
+    memory_max: u64,
     open: Option<(Db, Files)>,
 }
 
 impl Store {
     pub fn at(path: &Path) -> Self {
-        Self { path: resolve(path), open: None }
+        Self { path: resolve(path), memory_max: memory_max(), open: None }
     }
 
     /// One step. The closure runs again if the files changed under it, on their new state: it must gather, not emit.
@@ -98,7 +103,7 @@ impl Store {
             }
             let (db, files) = match self.open.take() {
                 Some(open) => open,
-                None => match connect(&self.path) {
+                None => match connect(&self.path, self.memory_max) {
                     Err(Error::Changing) => continue,
                     other => other?,
                 },
@@ -206,25 +211,47 @@ fn resolve(path: &Path) -> PathBuf {
     path
 }
 
-fn connect(path: &Path) -> Result<(Db, Files), Error> {
+/// As root more is worth keeping SQLite from opening a log.
+fn memory_max() -> u64 {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        return 8 * SQLITE_MEMORY_MAX;
+    }
+    SQLITE_MEMORY_MAX
+}
+
+fn connect(path: &Path, memory_max: u64) -> Result<(Db, Files), Error> {
     let mut files = Files::of(path)?;
     if files.fresh() {
         std::thread::sleep(TICK);
         files = Files::of(path)?;
     }
-    if files.db.size == 0 {
-        // A database about to be made. SQLite would take a log beside it for a left-over, and delete it.
-        return Ok((Db::over(Connection::open_in_memory()?)?, files));
-    }
-    check_header(path)?;
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Db::over(Connection::open_with_flags(uri(path, files.immutable()), flags)?)?;
-    // The file is open, its log is not yet: from here on it must be the file that was looked at.
-    if Files::of(path)? != files {
+    let opened = open(path, &files, memory_max).and_then(Db::over);
+    // The file is open, its log is perhaps not yet: from here on it must be the file that was looked at.
+    if !files.unchanged(path) {
         return Err(Error::Changing);
     }
-    Ok((db, files))
+    Ok((opened?, files))
+}
+
+fn open(path: &Path, files: &Files, memory_max: u64) -> Result<Connection, Error> {
+    if files.db.size == 0 {
+        // A database about to be made. SQLite would take a log beside it for a left-over, and delete it.
+        return Ok(Connection::open_in_memory()?);
+    }
+    check_header(path)?;
+    if !files.immutable() && files.db.size <= memory_max {
+        let merged = Merged::open(path, &beside(path, "-wal"))?;
+        let size = merged.size();
+        if size <= memory_max {
+            let mut connection = Connection::open_in_memory()?;
+            connection.deserialize_read_exact("main", merged, size as usize, true)?;
+            return Ok(connection);
+        }
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(uri(path, files.immutable()), flags)?)
 }
 
 /// Says no to what is no database before SQLite looks for anything beside it.
@@ -409,11 +436,7 @@ mod tests {
         let mut all = Listing::new();
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            let (mut fp, _) = stat::stat(&path).unwrap();
-            // For root, SQLite sets a log's owner to the one it has: the time of that shows, nothing else does.
-            if path.to_string_lossy().ends_with("-wal") {
-                fp.ctime_ns = 0;
-            }
+            let (fp, _) = stat::stat(&path).unwrap();
             all.insert(
                 path.file_name().unwrap().to_string_lossy().into_owned(),
                 (fp, fs::read(&path).unwrap()),
@@ -422,6 +445,12 @@ mod tests {
         let (mut own, _) = stat::stat(dir).unwrap();
         own.size = 0;
         all.insert(".".into(), (own, Vec::new()));
+        all
+    }
+
+    /// As root, SQLite sets a log's owner when it opens it.
+    fn without_log_times(mut all: Listing) -> Listing {
+        all.iter_mut().filter(|(name, _)| name.ends_with("-wal")).for_each(|(_, (fp, _))| fp.ctime_ns = 0);
         all
     }
 
@@ -439,7 +468,16 @@ mod tests {
     }
 
     fn names(path: &Path) -> Result<Vec<String>, Error> {
-        read(path, |db| {
+        names_from(Store::at(path))
+    }
+
+    /// As a database is read that is too large for memory.
+    fn names_on_disk(path: &Path) -> Result<Vec<String>, Error> {
+        names_from(Store { memory_max: 0, ..Store::at(path) })
+    }
+
+    fn names_from(mut store: Store) -> Result<Vec<String>, Error> {
+        store.read(|db| {
             let mut all = Vec::new();
             db.rows("SELECT name FROM t ORDER BY id", &[], |row| {
                 all.extend(row.text(0).map(Cow::into_owned));
@@ -461,8 +499,63 @@ mod tests {
         assert_eq!(before.len(), 4, "the database, its log, its index, the directory");
         assert_eq!(names(&path).unwrap(), ["first", "second"]);
         assert_eq!(listing(dir.path()), before);
+        assert_eq!(names_on_disk(&path).unwrap(), ["first", "second"]);
+        assert_eq!(without_log_times(listing(dir.path())), without_log_times(before));
         c.execute_batch("COMMIT").unwrap();
         assert_eq!(names(&path).unwrap(), ["first", "second", "not yet"]);
+        assert_eq!(names_on_disk(&path).unwrap(), ["first", "second", "not yet"]);
+    }
+
+    #[test]
+    fn what_is_read_through_memory_is_what_sqlite_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let c = writer(&path, true);
+        let all = |c: &Connection| {
+            let mut s = c.prepare("SELECT name FROM t ORDER BY id").unwrap();
+            s.query_map([], |r| r.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        for round in 0..40 {
+            c.execute_batch("BEGIN").unwrap();
+            for n in 0..round * 7 % 50 {
+                c.execute("INSERT INTO t(name) VALUES(?1)", [format!("{round} {n}").repeat(1 + n * 40)])
+                    .unwrap();
+            }
+            c.execute("DELETE FROM t WHERE id % 3 = ?1", [(round % 3) as i64]).unwrap();
+            c.execute_batch(if round % 4 == 3 { "ROLLBACK" } else { "COMMIT" }).unwrap();
+            match round % 10 {
+                4 => c.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap(),
+                9 => c.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap(),
+                _ => {}
+            }
+            assert_eq!(names(&path).unwrap(), all(&c), "{round}");
+            assert_eq!(names_on_disk(&path).unwrap(), all(&c), "{round}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_log_counts_up_to_its_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let c = writer(&dir.path().join("live.db"), true);
+        c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        c.execute_batch("INSERT INTO t(name) VALUES('second')").unwrap();
+        c.execute_batch("INSERT INTO t(name) VALUES('third')").unwrap();
+        let files = listing(dir.path());
+        let path = dir.path().join("x.db");
+        fs::write(&path, &files["live.db"].1).unwrap();
+        let mut log = files["live.db-wal"].1.clone();
+        let last = log.len() - 1;
+        log[last] ^= 1;
+        for (log, expected) in [
+            (&log[..], &["first", "second"][..]),
+            (&log[..last - 5000], &["first"]),
+            (&log[..40], &["first"]),
+            (&[0; 5000], &["first"]),
+        ] {
+            fs::write(beside(&path, "-wal"), log).unwrap();
+            assert_eq!(names(&path).unwrap(), expected);
+            assert_eq!(names_on_disk(&path).unwrap(), expected);
+        }
     }
 
     #[test]

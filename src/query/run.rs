@@ -2,7 +2,7 @@
 
 use super::content::{Hits, Message, collect};
 use super::filter::{Allowed, SessionFilter, allowed};
-use super::metadata::{Folded, Sieve};
+use super::metadata::{Folded, occurs};
 use super::parse::{Place, Query, Term};
 use super::terms::{Expansion, Reach, all_of, expand, query as index_query};
 use super::view::View;
@@ -177,14 +177,16 @@ impl<'s, 'v> Search<'s, 'v> {
     fn match_metadata(&self) -> Vec<Vec<f32>> {
         let clauses = &self.query.clauses;
         let mut scores = vec![vec![0.0; self.view.sessions.len()]; clauses.len()];
-        if !self.query.roles.is_empty() || self.query.has_error {
+        if !self.query.roles.is_empty() {
             return scores;
         }
-        let mut sieve = Sieve::new(clauses.iter().flat_map(|c| &c.any));
+        let terms = || clauses.iter().flat_map(|c| &c.any);
+        let mut marked = vec![false; self.view.sessions.len()];
+        self.view.haystack().mark(terms(), &mut marked);
         let texts = if self.options.summaries { self.view.snapshot.all_texts() } else { Vec::new() };
         for (i, session) in self.view.sessions.iter().enumerate().filter(|(i, _)| self.searched[*i]) {
             let text = self.texts(session.unit, &texts);
-            if !sieve.may_match(session, &text) {
+            if !marked[i] && (text.is_empty() || !occurs(terms(), &text)) {
                 continue;
             }
             let folded = Folded::new(session, &text);

@@ -72,6 +72,8 @@ fn widen(text: &str, core: Range<usize>) -> (usize, usize) {
         None if earliest == 0 => 0,
         None => before.find(char::is_whitespace).map_or(earliest, |i| earliest + i),
     };
+    // A border just before a match at the end of a text would show the match alone.
+    let start = if text.len() - start < SNIPPET_MAX / 3 { earliest } else { start };
     let latest = floor_boundary(text, (start + SNIPPET_MAX - 8).max(core.end).min(text.len()));
     let after = &text[core.end.min(latest)..latest];
     let end = if latest == text.len() {

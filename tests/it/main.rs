@@ -14,4 +14,5 @@ mod freshness;
 mod hostile;
 mod properties;
 mod providers;
+mod resident;
 mod stores;

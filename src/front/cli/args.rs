@@ -33,6 +33,9 @@ pub enum Command {
     Capabilities(ScopeArgs),
     /// Look after the index
     Index(IndexArgs),
+    /// Serve agents over the Model Context Protocol
+    #[cfg(feature = "mcp")]
+    Mcp(super::mcp::McpArgs),
 }
 
 #[derive(Debug, Default, Args)]

@@ -4,6 +4,8 @@ mod args;
 mod demo;
 mod find;
 mod maintain;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod progress;
 
@@ -56,6 +58,8 @@ fn dispatch(command: Command, env: Env) -> ExitCode {
         Command::Capabilities(a) => output::json(catalog(env, &a, false).and_then(|c| c.capabilities())),
         Command::Find(a) => find::run(a, env),
         Command::Index(a) => maintain::run(&a.action, env),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(a) => mcp::run(&a, env),
     }
 }
 
