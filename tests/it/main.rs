@@ -11,6 +11,7 @@ mod contract;
 mod docs;
 mod fixture;
 mod freshness;
+mod homes;
 mod hostile;
 mod properties;
 mod providers;
