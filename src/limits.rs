@@ -113,7 +113,7 @@ limits! {
     /// Cancelled or overdue MCP calls that may end in the background without counting as working.
     MCP_STRAYS_MAX: usize = 2, "calls";
     /// How long an MCP call may bring the index up to date before the answer comes from the index as it is.
-    MCP_CALL_BUDGET_MS: u64 = 25_000, "milliseconds";
+    MCP_CALL_BUDGET_MS: u64 = 10_000, "milliseconds";
     /// Messages in a batch of MCP revision 2025-03-26.
     MCP_BATCH_MAX: usize = 64, "messages";
     /// Sessions listed as MCP resources.

@@ -4,6 +4,7 @@
 //! and compressed to `.jsonl.zst` by some builds. The rollouts are the truth; `session_index.jsonl` and `state_<n>.sqlite` only
 //! add the names given to threads. `auth.json` and the rest of the home are never opened.
 
+mod items;
 mod names;
 mod rollout;
 
@@ -45,7 +46,7 @@ static INFO: Info = Info {
     ],
     // Elsewhere `codex resume` stops at a dialog that asks for the directory.
     cwd_rule: CwdRule::Required,
-    parser_version: 1,
+    parser_version: 2,
 };
 
 impl Provider for Codex {
@@ -72,7 +73,7 @@ impl Provider for Codex {
     fn classify(&self, root: &Root, names: &[&str], is_dir: bool) -> Class {
         match (root.label, names, is_dir) {
             ("home" | "sqlite", [file], false) if is_state(file) => Class::Source(STATE),
-            ("home", ["session_index.jsonl"], false) => Class::Source(INDEX),
+            ("home", [names::INDEX], false) => Class::Source(INDEX),
             ("sessions" | "archived", names, true) if names.len() <= LEVELS => Class::Enter,
             ("sessions" | "archived", [.., file], false) if is_rollout(file) => Class::Source(ROLLOUT),
             _ => Class::Skip,
@@ -95,7 +96,7 @@ impl Provider for Codex {
     fn read(&self, source: &Source, at: Locator) -> Result<Vec<Message<'static>>, SourceError> {
         let mut found = Vec::new();
         jsonl::record_at(source, at, |v, place| {
-            rollout::texts(v, place, &mut |m, _| found.push(jsonl::own(m)));
+            items::texts(v, place, &mut |m, _| found.push(jsonl::own(m)));
             Ok(())
         })?;
         Ok(found)

@@ -28,7 +28,7 @@ fn two() -> Agf {
     let agf = Agf::new();
     agf.claude("/w/open", &id(1), "open zqacc");
     agf.claude("/w/locked", &id(2), "locked zqacc");
-    agf.as_plain_user()
+    agf.plain_user()
 }
 
 /// vshulcz/deja-vu#993, #816; can1357/oh-my-pi#11476: no permission looks like no sessions, or blanks everything.

@@ -37,7 +37,7 @@ impl Agf {
 
     /// Hands the home to a user for whom permissions count: root, who may read everything, becomes another one.
     #[cfg(unix)]
-    pub fn as_plain_user(mut self) -> Self {
+    pub fn plain_user(mut self) -> Self {
         const NOBODY: u32 = 65_534;
         if rustix::process::geteuid().is_root() {
             let home = self.home.path().to_owned();

@@ -46,6 +46,9 @@ impl<H: ServerHandler> Service<RoleServer> for Layer<H> {
                 .entry(SERVER_INFO)
                 .or_insert_with(|| self.name.clone());
         }
+        if !modern && let Ok(result) = &mut result {
+            without_caching(result);
+        }
         result
     }
 
@@ -75,6 +78,25 @@ async fn caught<F: Future>(future: F) -> Option<F::Output> {
         Err(_) => Poll::Ready(None),
     })
     .await
+}
+
+/// Hints on caching are of the modern revision.
+fn without_caching(result: &mut ServerResult) {
+    macro_rules! strip {
+        ($($kind:ident),+) => {
+            match result {
+                $(ServerResult::$kind(r) => (r.ttl_ms, r.cache_scope) = (None, None),)+
+                _ => {}
+            }
+        };
+    }
+    strip!(
+        ListToolsResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        ListPromptsResult,
+        ReadResourceResult
+    );
 }
 
 fn meta(result: &mut ServerResult) -> Option<&mut Option<MetaObject>> {

@@ -1,12 +1,10 @@
 //! The records of a rollout, read in order.
-//!
-//! What is said stands in it twice: as `response_item` (what the model sees) and as `event_msg` (what the screen shows). The
-//! items are used; the events only for a role of which the file has no item at all.
 
-use crate::model::{Facts, Interactivity, Locator, Message, Role};
-use crate::provider::shared::json::{self, get, items, text, time};
-use crate::provider::shared::jsonl::{Place, Step};
-use crate::provider::shared::prompt::{begins_with_element, saw_prompt};
+use super::items::{self, Kind};
+use crate::model::{Facts, Interactivity, Message, Role};
+use crate::provider::shared::json::{self, get, text, time};
+use crate::provider::shared::jsonl::{Place, Step, own};
+use crate::provider::shared::prompt::saw_prompt;
 use crate::provider::{Resume, SourceError};
 use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
@@ -14,17 +12,12 @@ use std::borrow::Cow;
 
 type Emit<'e> = &'e mut dyn FnMut(Message<'_>);
 
-/// Whether a text is one of an item or of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Item,
-    Event,
-}
-
 /// Events of a role are kept back until it is clear whether the file has items of it.
 const KEPT_BACK: usize = 64;
 /// Items replayed from a parent are stamped with the time of the fork.
 const REPLAY_MS: i64 = 1000;
+/// Even a long replay, known by its turns, is over by then.
+const LONG_REPLAY_MS: i64 = 10_000;
 
 /// What a later pass needs to go on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -33,10 +26,19 @@ struct State {
     /// Roles (as bits) of which items, or events in their place, were used.
     items: u8,
     events: u8,
-    /// Items up to this time are a parent's.
-    replay_until: i64,
+    /// When the thread was made.
+    born_ms: i64,
+    replay: Option<Replay>,
     /// The title is a replayed prompt: the first of its own replaces it.
     title_replayed: bool,
+}
+
+/// A parent's records at the head of a fork.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Replay {
+    from_ms: i64,
+    /// Its records name turns older than the thread.
+    old_turns: bool,
 }
 
 /// Reads records and gathers what they say of the thread.
@@ -45,6 +47,8 @@ pub struct Rollout {
     state: State,
     resumed: bool,
     kept_back: Vec<Message<'static>>,
+    /// Roles of which the present record was counted: a message is one however many texts it has.
+    counted: u8,
 }
 
 impl Rollout {
@@ -55,12 +59,13 @@ impl Rollout {
             archived,
             ..Facts::default()
         };
-        Self { facts, state: State::default(), resumed: false, kept_back: Vec::new() }
+        Self { facts, state: State::default(), resumed: false, kept_back: Vec::new(), counted: 0 }
     }
 
     pub fn resumed(from: &Resume<'_>) -> Result<Self, SourceError> {
         let state = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
-        Ok(Self { facts: from.facts.clone().into_owned(), state, resumed: true, kept_back: Vec::new() })
+        let facts = from.facts.clone().into_owned();
+        Ok(Self { facts, state, resumed: true, kept_back: Vec::new(), counted: 0 })
     }
 
     pub fn state(&self) -> Vec<u8> {
@@ -75,6 +80,7 @@ impl Rollout {
     pub fn settle(&mut self, emit: Emit<'_>) {
         for message in std::mem::take(&mut self.kept_back) {
             self.state.events |= bit(message.role);
+            self.counted = 0;
             self.said(message, emit);
         }
     }
@@ -82,32 +88,39 @@ impl Rollout {
     pub fn record(&mut self, v: &Value<'_>, place: Place, emit: Emit<'_>) -> Step {
         let at = time(v, "timestamp").unwrap_or(0);
         let payload = get(v, "payload");
+        self.end_replay(payload, at);
         match text(v, "type") {
             Some("session_meta") => self.meta(payload, at),
             Some("turn_context") => self.turn(payload),
+            Some("response_item" | "message") if self.facts.project.is_empty() => {
+                self.facts.project = items::told_directory(v).map(Cow::Owned).unwrap_or_default();
+            }
             None if text(v, "id").is_some() && text(v, "record_type").is_none() => self.meta(v, at),
             _ => {}
         }
-        let mut trouble = None;
-        texts(v, place, &mut |m, kind| {
-            if trouble.is_none() {
-                trouble = self.text(m, kind, emit).err();
+        if self.state.replay.is_none() {
+            self.facts.saw_time(at);
+        }
+        self.counted = 0;
+        let mut step = Ok(());
+        items::texts(v, place, &mut |m, kind| {
+            if step.is_ok() {
+                step = self.text(m, kind, emit);
             }
         });
-        trouble.map_or(Ok(()), Err)
+        step
     }
 
-    /// The first header is the thread's own; another one with another id begins a replay of its parent.
+    /// The first header is the thread's own; another one with another id begins a replay of its parent, and its own ends it.
     fn meta(&mut self, meta: &Value<'_>, at: i64) {
         let id = text(meta, "id");
         if self.state.meta {
-            if id.is_some_and(|id| id != self.facts.id) && self.facts.messages == 0 {
-                self.state.replay_until = at + REPLAY_MS;
-                self.facts.copied = true;
-                self.facts.inherits = true;
-                if self.facts.forked_from.is_none() {
-                    self.facts.forked_from = id.map(|id| Cow::Owned(id.to_owned()));
+            match id {
+                Some(id) if id == self.facts.id => self.state.replay = None,
+                Some(id) if self.facts.messages == 0 && self.state.replay.is_none() => {
+                    self.begin_replay(id, at)
                 }
+                _ => {}
             }
             return;
         }
@@ -116,13 +129,37 @@ impl Rollout {
             self.facts.id = Cow::Owned(id.to_owned());
         }
         let own = |s: Option<&str>| s.map(|s| Cow::Owned(s.to_owned()));
-        self.facts.project = own(text(meta, "cwd")).unwrap_or_default();
+        if let Some(cwd) = own(text(meta, "cwd")) {
+            self.facts.project = cwd;
+        }
         self.facts.branch = own(text(get(meta, "git"), "branch").filter(|b| *b != "HEAD"));
         let base = text(get(meta, "history_base"), "thread_id");
         self.facts.forked_from = own(text(meta, "forked_from_id").or(base));
         self.facts.inherits = base.is_some();
-        self.facts.saw_time(time(meta, "timestamp").unwrap_or(at));
+        self.state.born_ms = time(meta, "timestamp").unwrap_or(at);
+        self.facts.saw_time(self.state.born_ms);
         self.source(meta);
+    }
+
+    fn begin_replay(&mut self, parent: &str, at: i64) {
+        self.state.replay = Some(Replay { from_ms: at, old_turns: false });
+        self.facts.copied = true;
+        self.facts.inherits = true;
+        if self.facts.forked_from.is_none() {
+            self.facts.forked_from = Some(Cow::Owned(parent.to_owned()));
+        }
+    }
+
+    /// A replay is over with the first turn younger than the thread, or when time goes on.
+    fn end_replay(&mut self, payload: &Value<'_>, at: i64) {
+        let Some(replay) = &mut self.state.replay else { return };
+        let turn = items::turn_id(payload).and_then(made_at);
+        let own_turn = turn.is_some_and(|t| t >= self.state.born_ms);
+        replay.old_turns |= turn.is_some() && !own_turn;
+        let longest = if replay.old_turns { LONG_REPLAY_MS } else { REPLAY_MS };
+        if own_turn || at > replay.from_ms + longest {
+            self.state.replay = None;
+        }
     }
 
     /// How the thread was started. Today's terminal program talks to a shared server and is written down as `vscode`.
@@ -133,7 +170,7 @@ impl Rollout {
         self.facts.parent = parent.map(|p| Cow::Owned(p.to_owned()));
         let originator = text(meta, "originator").unwrap_or("");
         let child = !get(source, "subagent").is_null() || text(meta, "thread_source") == Some("subagent");
-        let (kind, interactive) = match source.as_str() {
+        let (kind, interactive) = match source_word(source) {
             _ if child => ("subagent", Interactivity::No),
             Some("exec") => ("exec", Interactivity::No),
             _ if originator == "codex_exec" => ("exec", Interactivity::No),
@@ -151,6 +188,9 @@ impl Rollout {
         if let Some(model) = text(turn, "model") {
             self.facts.model = Some(Cow::Owned(model.to_owned()));
         }
+        if self.state.replay.is_some() {
+            return;
+        }
         if let Some(cwd) = text(turn, "cwd") {
             if self.facts.project.is_empty() {
                 self.facts.project = Cow::Owned(cwd.to_owned());
@@ -159,10 +199,11 @@ impl Rollout {
         }
     }
 
-    /// A text of an item or event, as the file turns out to use them.
+    /// A text of an item or event. Items are used; events only for a role of which the file has no item at all.
     fn text(&mut self, m: Message<'_>, kind: Kind, emit: Emit<'_>) -> Step {
         let role = bit(m.role);
         match kind {
+            Kind::Alone => self.said(m, emit),
             Kind::Item if self.state.events & role != 0 => {
                 // Its events were handed out already.
                 if self.resumed {
@@ -177,7 +218,7 @@ impl Rollout {
             Kind::Event if self.state.items & role != 0 => {}
             Kind::Event if self.state.events & role != 0 => self.said(m, emit),
             Kind::Event => {
-                self.kept_back.push(crate::provider::shared::jsonl::own(m));
+                self.kept_back.push(own(m));
                 if self.kept_back.len() > KEPT_BACK {
                     self.settle(emit);
                 }
@@ -187,33 +228,33 @@ impl Rollout {
     }
 
     fn said(&mut self, m: Message<'_>, emit: Emit<'_>) {
-        let replayed = self.state.replay_until > 0 && m.timestamp_ms <= self.state.replay_until;
-        if !replayed {
-            self.state.replay_until = 0;
+        let replayed = self.state.replay.is_some();
+        if matches!(m.role, Role::User | Role::Assistant) && !replayed && self.counted & bit(m.role) == 0 {
+            self.counted |= bit(m.role);
+            self.facts.messages += 1;
         }
-        self.facts.saw_time(m.timestamp_ms);
         match m.role {
-            Role::User => self.prompt(&m.text, replayed),
-            Role::Assistant if !replayed => self.facts.messages += 1,
+            Role::User if replayed => self.replayed_prompt(&m.text),
+            Role::User => self.prompt(&m.text),
             _ => {}
         }
         emit(m);
     }
 
-    fn prompt(&mut self, prompt: &str, replayed: bool) {
-        if replayed {
-            if self.facts.title.is_none() {
-                saw_prompt(&mut self.facts, prompt);
-                self.facts.summaries.clear();
-                self.state.title_replayed = true;
-            }
-            return;
-        }
+    fn prompt(&mut self, prompt: &str) {
         if std::mem::take(&mut self.state.title_replayed) {
             (self.facts.title, self.facts.title_source) = (None, None);
         }
-        self.facts.messages += 1;
         saw_prompt(&mut self.facts, prompt);
+    }
+
+    /// A title for a fork that says nothing of its own.
+    fn replayed_prompt(&mut self, prompt: &str) {
+        if self.facts.title.is_none() {
+            saw_prompt(&mut self.facts, prompt);
+            self.facts.summaries.clear();
+            self.state.title_replayed = true;
+        }
     }
 }
 
@@ -221,181 +262,22 @@ fn bit(role: Role) -> u8 {
     1 << role as u8
 }
 
-/// All texts of a record, numbered, with whether they are of an item or an event.
-pub fn texts(v: &Value<'_>, place: Place, emit: &mut dyn FnMut(Message<'_>, Kind)) {
-    let at = time(v, "timestamp").unwrap_or(0);
-    let payload = get(v, "payload");
-    let mut out = Out { emit, at, place, part: 0, kind: Kind::Item };
-    match text(v, "type") {
-        Some("response_item") => item(payload, &mut out),
-        Some("event_msg") => {
-            out.kind = Kind::Event;
-            event(payload, &mut out);
-        }
-        Some("compacted") => out.put(Role::System, json::strings(get(payload, "message")), None),
-        // The oldest rollouts have bare items.
-        Some("message" | "reasoning" | "function_call" | "function_call_output" | "local_shell_call")
-            if payload.is_null() =>
-        {
-            item(v, &mut out);
-        }
-        _ => {}
-    }
-}
-
-fn item(item: &Value<'_>, out: &mut Out<'_>) {
-    match text(item, "type").unwrap_or("") {
-        "message" => message(item, out),
-        "reasoning" => {
-            out.put(Role::Thinking, json::content(get(item, "summary"), &[]), None);
-            out.put(Role::Thinking, json::content(get(item, "content"), &[]), None);
-        }
-        "function_call" => call(item, &arguments(get(item, "arguments")), out),
-        "custom_tool_call" => call(item, &json::strings(get(item, "input")), out),
-        "local_shell_call" => out.put(
-            Role::ToolInput,
-            json::strings(json::at(item, &["action", "command"])),
-            Some("shell".into()),
-        ),
-        "web_search_call" => {
-            out.put(Role::ToolInput, json::strings(get(item, "action")), Some("web_search".into()))
-        }
-        "function_call_output" | "custom_tool_call_output" => {
-            out.put(Role::ToolOutput, output(get(item, "output")), None)
-        }
-        _ => {}
-    }
-}
-
-fn call(item: &Value<'_>, input: &str, out: &mut Out<'_>) {
-    out.put(Role::ToolInput, input.to_owned().into(), text(item, "name").map(|n| n.to_owned().into()));
-}
-
-/// Arguments are JSON in a string; what is searched for are its values.
-fn arguments(value: &Value<'_>) -> String {
-    let Some(raw) = value.as_str() else { return json::strings(value).into_owned() };
-    match serde_json::from_str::<Value<'_>>(raw) {
-        Ok(v) if v.is_object() || v.is_array() => json::strings(&v).into_owned(),
-        _ => raw.to_owned(),
-    }
-}
-
-/// Output is text, a list of texts, an object with one, or such an object as JSON in a string.
-fn output<'v>(value: &'v Value<'v>) -> Cow<'v, str> {
-    if let Some(raw) = value.as_str() {
-        if raw.starts_with("{\"output\":")
-            && let Ok(v) = serde_json::from_str::<Value<'_>>(raw)
-            && let Some(inner) = text(&v, "output")
-        {
-            return Cow::Owned(inner.to_owned());
-        }
-        return Cow::Borrowed(raw);
-    }
-    match text(value, "content").or_else(|| text(value, "output")) {
-        Some(inner) => Cow::Borrowed(inner),
-        None => json::content(value, &[]),
-    }
-}
-
-fn message(item: &Value<'_>, out: &mut Out<'_>) {
-    let role = match text(item, "role") {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        _ => return,
+/// The word for a source, which is one or stands in an object: `cli`, `{"custom":"atlas"}`, `{"internal":{…}}`.
+fn source_word<'v>(source: &'v Value<'v>) -> Option<&'v str> {
+    let (key, value) = match source.as_str() {
+        Some(word) => return Some(word).filter(|w| !w.is_empty()),
+        None => source.as_object()?.iter().next()?,
     };
-    let kinds = items(json::at(item, &["internal_chat_message_metadata_passthrough", "content_item_kinds"]));
-    let content = get(item, "content");
-    if let Some(said) = content.as_str() {
-        return said_by(role, said, None, out);
-    }
-    for (i, block) in items(content).iter().enumerate() {
-        if let Some(said) = text(block, "text") {
-            said_by(role, said, kinds.get(i).and_then(|k| k.as_str()), out);
-        }
-    }
+    value.as_str().filter(|v| key == "custom" && !v.is_empty()).or(Some(key))
 }
 
-fn said_by(role: Role, said: &str, kind: Option<&str>, out: &mut Out<'_>) {
-    if role == Role::Assistant {
-        return out.put(role, said.into(), None);
-    }
-    let harness = kind.is_some_and(|k| k != "user.text" && k != "unknown");
-    if let Some(prompt) = prompt(said).filter(|_| !harness) {
-        out.put(role, prompt.into(), None);
-    }
-}
-
-/// What the screen showed.
-fn event(event: &Value<'_>, out: &mut Out<'_>) {
-    match text(event, "type").unwrap_or("") {
-        "user_message" => said_by(Role::User, text(event, "message").unwrap_or(""), None, out),
-        "agent_message" => out.put(Role::Assistant, json::strings(get(event, "message")), None),
-        "agent_reasoning" => out.put(Role::Thinking, json::strings(get(event, "text")), None),
-        "item_completed" => completed(get(event, "item"), out),
-        _ => {}
-    }
-}
-
-fn completed(item: &Value<'_>, out: &mut Out<'_>) {
-    match text(item, "type").unwrap_or("") {
-        "UserMessage" => said_by(Role::User, &json::content(get(item, "content"), &[]), None, out),
-        "AgentMessage" => out.put(Role::Assistant, json::content(get(item, "content"), &[]), None),
-        "Reasoning" => out.put(Role::Thinking, json::content(get(item, "summary_text"), &[]), None),
-        "CommandExecution" => {
-            out.put(Role::ToolInput, json::strings(get(item, "command")), Some("shell".into()));
-            out.put(Role::ToolOutput, json::strings(get(item, "aggregated_output")), None);
-        }
-        _ => {}
-    }
-}
-
-/// Elements that stand in a user's message without being the user's.
-const INJECTED: &[&str] = &[
-    "user_instructions",
-    "environment_context",
-    "turn_aborted",
-    "user_shell_command",
-    "skills_instructions",
-    "skill",
-    "permissions",
-    "collaboration_mode",
-    "recommended_plugins",
-    "apps_instructions",
-    "subagent_notification",
-    "INSTRUCTIONS",
-];
-
-/// What the user typed of a user message, if anything.
-fn prompt(said: &str) -> Option<&str> {
-    const IDE: &str = "## My request for Codex:";
-    let said = said.trim();
-    if said.starts_with("# Context from my IDE setup")
-        && let Some(i) = said.find(IDE)
-    {
-        return Some(said[i + IDE.len()..].trim()).filter(|p| !p.is_empty());
-    }
-    let injected = begins_with_element(said, INJECTED) || said.starts_with("# AGENTS.md instructions");
-    (!said.is_empty() && !injected).then_some(said)
-}
-
-/// Emits the texts of one record, numbered.
-struct Out<'e> {
-    emit: &'e mut dyn FnMut(Message<'_>, Kind),
-    at: i64,
-    place: Place,
-    part: usize,
-    kind: Kind,
-}
-
-impl Out<'_> {
-    fn put(&mut self, role: Role, text: Cow<'_, str>, tool: Option<Cow<'_, str>>) {
-        if text.trim().is_empty() && tool.is_none() {
-            return;
-        }
-        let at: Locator = self.place.part(self.part);
-        self.part += 1;
-        (self.emit)(Message { role, timestamp_ms: self.at, text, at, tool }, self.kind);
-    }
+/// When a UUID of version 7 was made.
+fn made_at(uuid: &str) -> Option<i64> {
+    let (high, rest) = uuid.split_once('-')?;
+    let (low, rest) = rest.split_once('-')?;
+    let ms = |h: &str| i64::from_str_radix(h, 16).ok();
+    (high.len() == 8 && low.len() == 4 && rest.starts_with('7'))
+        .then(|| Some((ms(high)? << 16) | ms(low)?))?
 }
 
 #[cfg(test)]
@@ -403,14 +285,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_typed_is_a_prompt() {
-        assert_eq!(
-            prompt("# Context from my IDE setup:\n## Open tabs\n## My request for Codex:\n fix it "),
-            Some("fix it")
-        );
-        assert_eq!(prompt("<environment_context>\n<cwd>/w</cwd>"), None);
-        assert_eq!(prompt("<permissions instructions>x"), None);
-        assert_eq!(prompt("# AGENTS.md instructions for /w"), None);
-        assert_eq!(prompt("<div> is broken"), Some("<div> is broken"));
+    fn the_time_in_an_id_is_read() {
+        assert_eq!(made_at("01a22e48-249b-7e11-a3a0-826fec3e5de9"), Some(1_796_072_809_627));
+        for not in ["", "turn-1", "01a22e48-249b-4e11-a3a0-826fec3e5de9", "zzzzzzzz-249b-7e11"] {
+            assert_eq!(made_at(not), None);
+        }
+    }
+
+    #[test]
+    fn a_source_is_a_word_or_an_object() {
+        for (json, word) in [
+            (r#""cli""#, Some("cli")),
+            (r#"{"custom":"atlas"}"#, Some("atlas")),
+            (r#"{"internal":{"a":1}}"#, Some("internal")),
+            (r#"{}"#, None),
+            ("7", None),
+            (r#""""#, None),
+        ] {
+            let v: Value<'_> = serde_json::from_str(json).unwrap();
+            assert_eq!(source_word(&v), word, "{json}");
+        }
     }
 }
