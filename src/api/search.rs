@@ -77,7 +77,7 @@ impl Catalog {
         let identity = format!(
             "{:?} {:?} {:?}",
             SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() },
-            self.scope.agent.map(|p| p.info().id),
+            self.scope.agent.map(|a| a.info().id),
             self.scope.project
         );
         let cursor = request.cursor.as_deref().map(|c| cursor::read(c, &identity)).transpose()?;

@@ -7,7 +7,7 @@
 //!
 //! - A database whose log has no content is opened as immutable: SQLite then touches no other file. A rollback journal is left
 //!   alone, even a hot one.
-//! - A small one with a log is read into memory with the log laid over it ([`log`]): SQLite meets no file at all.
+//! - A small one with a log is read into memory with the log laid over it (`log`): SQLite meets no file at all.
 //! - A large one with a log is opened with it. The log's index is kept in memory (`locking_mode=EXCLUSIVE`), so no `-shm` file
 //!   is born, and closing neither checkpoints nor deletes. Two things remain that SQLite cannot be kept from: as root it sets
 //!   the log's owner to the database's (its change time shows it), and it would make an empty log if the log vanished in the

@@ -1,9 +1,8 @@
 //! The passage that shows a match, read from the live store.
 
 use crate::limits::SNIPPET_MAX;
-use crate::text::redact::redact;
 use crate::text::tokenize::Tokens;
-use crate::text::{Clean, ceil_boundary, floor_boundary, fold};
+use crate::text::{Clean, ceil_boundary, floor_boundary, fold, redact};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -16,14 +15,12 @@ pub struct Snippet {
 
 /// The best passage of a text for these words; `None` if it holds none of them.
 pub fn snippet(text: &str, words: &HashSet<String>) -> Option<Snippet> {
-    // Before anything is cut out: a key whose beginning is cut off is no longer known for one.
-    let text = &redact(text).0;
     let found = places(text, words);
     let window = best(&found)?;
     let (from, to) = widen(text, window);
     let lead = if from > 0 { "…" } else { "" };
     let tail = if to < text.len() { "…" } else { "" };
-    let text = Clean::line(&format!("{lead}{}{tail}", text[from..to].trim()), SNIPPET_MAX);
+    let text = Clean::line(&format!("{lead}{}{tail}", redact::passage(text, from..to).trim()), SNIPPET_MAX);
     let highlights = merge(places(text.as_str(), words).into_iter().map(|(r, _)| r).collect());
     (!highlights.is_empty()).then_some(Snippet { text, highlights })
 }

@@ -85,6 +85,7 @@ fn nothing_readable_is_a_failure() {
             vec!["search", "--agent", "claude"],
             vec!["show", &id(1), "-a", "claude"],
             vec!["resume-plan", &id(1), "-a", "claude"],
+            vec!["read", &id(1), "-a", "claude"],
         ] {
             assert_eq!(agf.error(&args)["code"], "scan_failed", "{args:?}");
         }

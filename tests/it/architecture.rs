@@ -36,7 +36,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["io"]),
     ("serde_json_borrow", &["provider"]),
     ("jiff", &["model/timestamp", "query/parse", "io/env"]),
-    ("postcard", &["index", "provider", "model", "io"]),
+    // What is kept in the index names the width of its numbers.
+    ("postcard", &["index", "provider", "io/stat", "model/facts"]),
     ("self_cell", &["index"]),
     ("schemars", &["api"]),
     ("unicode_width", &["front/cli"]),
@@ -244,10 +245,12 @@ fn functions(text: &str) -> Vec<(String, usize)> {
             .trim_start_matches("pub(crate) ")
             .trim_start_matches("pub ")
             .trim_start_matches("const ");
-        let opens = lines[i..].iter().find(|l| l.contains('{') || l.ends_with(';'));
-        let declared_only = opens.is_some_and(|l| l.ends_with(';'));
-        if let Some(rest) = head.strip_prefix("fn ").filter(|_| !declared_only) {
+        if let Some(rest) = head.strip_prefix("fn ") {
             let indent = " ".repeat(line.len() - code.len());
+            // A declaration has no body, and an empty one has no lines.
+            if lines[i..].iter().find(|l| l.ends_with([';', '{', '}'])).is_none_or(|l| !l.ends_with('{')) {
+                continue;
+            }
             let end = lines[i..].iter().position(|l| *l == format!("{indent}}}")).unwrap_or(0);
             all.push((rest.split(['(', '<']).next().unwrap().to_owned(), end + 1));
         }

@@ -556,7 +556,7 @@ fn damage_costs_only_itself() {
             [line(0, "zqdam0").as_bytes(), &bytes, line(50, "\nzqdam9").as_bytes()].concat(),
         );
         for word in ["zqdam0", "zqdam2", "zqdam9"] {
-            let data = agf.data(&["search", word, "-c"]);
+            let data = agf.data(&["search", &format!("\"{word}\""), "-c"]);
             let seen = data["warnings"]
                 .as_array()
                 .unwrap()

@@ -18,9 +18,13 @@ impl Resident {
         Self { agf, catalog: Catalog::new(env, Scope::default()).resident() }
     }
 
+    /// Sessions that hold exactly this; no word spelled nearly like it.
     fn total(&self, query: &str) -> u64 {
-        let request =
-            SearchRequest { query: query.to_owned(), include_content: true, ..SearchRequest::default() };
+        let request = SearchRequest {
+            query: format!("\"{query}\""),
+            include_content: true,
+            ..SearchRequest::default()
+        };
         self.catalog.search(&request).unwrap().total
     }
 }

@@ -35,6 +35,8 @@ struct State {
     command: Option<String>,
     /// `sessionId` of the first record.
     owner: String,
+    /// Summaries that name the message they were made from: they count if that message is here, or comes later.
+    summaries: Vec<(u64, String)>,
 }
 
 /// Reads records and gathers what they say of the session.
@@ -46,8 +48,6 @@ pub struct Transcript<'s> {
     /// Ids of records of a tail that are as old as what came before it.
     suspects: Vec<String>,
     seen: HashSet<u64>,
-    /// Summaries that name the message they were made from: they count if that message is here.
-    summaries: Vec<(u64, String)>,
 }
 
 /// Suspects worth looking for; more of them mean a copied stretch.
@@ -84,22 +84,19 @@ impl<'s> Transcript<'s> {
             resumed: false,
             suspects: Vec::new(),
             seen: HashSet::new(),
-            summaries: Vec::new(),
         }
     }
 
     pub fn resumed(slug: &'s str, kind: UnitKind, from: &Resume<'_>) -> Result<Self, SourceError> {
-        let state = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
-        let facts = Facts { kind, ..from.facts.clone().into_owned() };
-        Ok(Self {
-            slug,
-            facts,
-            state,
-            resumed: true,
-            suspects: Vec::new(),
-            seen: HashSet::new(),
-            summaries: Vec::new(),
-        })
+        let state: State = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
+        let mut facts = Facts { kind, ..from.facts.clone().into_owned() };
+        if facts.title_source == Some(TitleSource::Prompt)
+            && facts.title.as_deref() == state.command.as_deref()
+        {
+            // The command stood in for a prompt, which may still come.
+            (facts.title, facts.title_source) = (None, None);
+        }
+        Ok(Self { slug, facts, state, resumed: true, suspects: Vec::new(), seen: HashSet::new() })
     }
 
     /// Ids that must not occur in the part read before, or the tail repeats it.
@@ -108,12 +105,16 @@ impl<'s> Transcript<'s> {
     }
 
     pub fn state(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.state).unwrap_or_default()
+        let mut state = self.state.clone();
+        let settled = state.summaries.iter().rposition(|(leaf, _)| self.seen.contains(leaf));
+        state.summaries.drain(..settled.map_or(0, |i| i + 1));
+        postcard::to_allocvec(&state).unwrap_or_default()
     }
 
     /// The session the records belong to, and what is known of it.
     pub fn finish(mut self, rel: &str) -> (String, Facts<'static>) {
-        if let Some((_, title)) = self.summaries.iter().rev().find(|(leaf, _)| self.seen.contains(leaf)) {
+        if let Some((_, title)) = self.state.summaries.iter().rev().find(|(leaf, _)| self.seen.contains(leaf))
+        {
             self.facts.offer_title(Cow::Owned(title.clone()), TitleSource::Summary);
         }
         if self.facts.kind == UnitKind::Child {
@@ -179,9 +180,9 @@ impl<'s> Transcript<'s> {
             // Whether it belongs here cannot be told without the earlier records.
             return Err(SourceError::NeedsAll);
         }
-        self.summaries.push((xxh3_64(leaf.as_bytes()), title_line(title)));
-        if self.summaries.len() > 64 {
-            self.summaries.remove(0);
+        self.state.summaries.push((xxh3_64(leaf.as_bytes()), title_line(title)));
+        if self.state.summaries.len() > 64 {
+            self.state.summaries.remove(0);
         }
         Ok(())
     }
