@@ -9,9 +9,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tantivy::{Searcher, SegmentReader, Term};
 
+/// What tables borrow from: a catalog file's bytes, or a frame's on top of other tables.
+struct Source {
+    base: Option<Arc<Cell>>,
+    bytes: Vec<u8>,
+}
+
 self_cell::self_cell!(
     struct Cell {
-        owner: Vec<u8>,
+        owner: Source,
         #[covariant]
         dependent: Tables,
     }
@@ -82,7 +88,7 @@ pub struct Texts<'a> {
 impl Snapshot {
     /// An empty catalog.
     pub fn empty() -> Self {
-        let cell = Cell::new(Vec::new(), |_| Tables::default());
+        let cell = Cell::new(Source { base: None, bytes: Vec::new() }, |_| Tables::default());
         Self {
             cell: Arc::new(cell),
             payload: Payload::default(),
@@ -99,7 +105,8 @@ impl Snapshot {
         messages: Option<Messages>,
         texts: TextFile,
     ) -> Option<Self> {
-        let cell = Cell::try_new(bytes, |b| Tables::decode(b).ok_or(())).ok()?;
+        let source = Source { base: None, bytes };
+        let cell = Cell::try_new(source, |s| Tables::decode(&s.bytes).ok_or(())).ok()?;
         Some(Self { cell: Arc::new(cell), payload, messages, texts, derived: Arc::default() })
     }
 
@@ -112,8 +119,34 @@ impl Snapshot {
         self.derived.get_or_init(|| Box::new(make())).downcast_ref()
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        self.cell.borrow_owner()
+    /// The content of the catalog file that would give this state.
+    pub fn bytes(&self) -> Vec<u8> {
+        fn collect(cell: &Cell, out: &mut Vec<u8>) {
+            let source = cell.borrow_owner();
+            if let Some(base) = &source.base {
+                collect(base, out);
+            }
+            out.extend_from_slice(&source.bytes);
+        }
+        let mut out = Vec::new();
+        collect(&self.cell, &mut out);
+        out
+    }
+
+    /// This state with a further frame, without reading again what came before.
+    pub fn extend(
+        &self,
+        frame: Vec<u8>,
+        payload: Payload,
+        messages: Option<Messages>,
+        texts: TextFile,
+    ) -> Option<Self> {
+        let source = Source { base: Some(self.cell.clone()), bytes: frame };
+        let cell = Cell::try_new(source, |s| {
+            let base = s.base.as_ref().ok_or(())?.borrow_dependent();
+            base.with(&s.bytes).ok_or(())
+        });
+        Some(Self { cell: Arc::new(cell.ok()?), payload, messages, texts, derived: Arc::default() })
     }
 
     /// The summaries and recap at a place.

@@ -123,8 +123,30 @@ pub struct Tables<'a> {
 impl<'a> Tables<'a> {
     /// Reads a catalog file; `None` if it is damaged.
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes.strip_prefix(MAGIC.as_slice())?;
         let mut tables = Self::default();
+        tables.frames(bytes.strip_prefix(MAGIC.as_slice())?)?;
+        tables.group();
+        Some(tables)
+    }
+
+    /// These tables after further frames.
+    pub fn with(&self, frames: &'a [u8]) -> Option<Self> {
+        let mut tables = Self {
+            generation: self.generation,
+            pending: self.pending,
+            roots: self.roots.clone(),
+            dirs: self.dirs.clone(),
+            sources: self.sources.clone(),
+            units: self.units.clone(),
+            base_len: self.base_len,
+            ..Self::default()
+        };
+        tables.frames(frames)?;
+        tables.group();
+        Some(tables)
+    }
+
+    fn frames(&mut self, mut rest: &'a [u8]) -> Option<()> {
         while !rest.is_empty() {
             let (head, tail) = rest.split_at_checked(12)?;
             let len = u32::from_le_bytes(head[..4].try_into().ok()?) as usize;
@@ -133,14 +155,13 @@ impl<'a> Tables<'a> {
             if xxh3_64(body) != hash {
                 return None;
             }
-            tables.apply(body)?;
-            if tables.base_len == 0 {
-                tables.base_len = len;
+            self.apply(body)?;
+            if self.base_len == 0 {
+                self.base_len = len;
             }
             rest = tail;
         }
-        tables.group();
-        Some(tables)
+        Some(())
     }
 
     fn apply(&mut self, body: &'a [u8]) -> Option<()> {

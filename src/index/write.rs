@@ -128,7 +128,13 @@ impl Writing<'_> {
         let mut frame = std::mem::take(&mut self.plan.frame);
         frame.units.extend(self.plan.removed.iter().map(|u| (*u, None)));
         frame.pending = self.current.tables().pending;
-        let mut state = self.published();
+        let current = self.current;
+        let mut state = Published {
+            payload: current.payload.clone(),
+            bytes: Vec::new(),
+            texts: current.texts.clone(),
+            fresh: false,
+        };
         let texts = fill(&mut frame, outcomes, &state);
         let mut messages = self.current.messages.clone();
         if let Output::Segment(segment) = output
@@ -142,14 +148,15 @@ impl Writing<'_> {
                 .extend(more.searchers);
         }
         state.add_in_memory(frame, &texts);
-        let snapshot = Snapshot::decode(state.bytes, state.payload, messages, state.texts);
+        let frames = state.bytes.split_off(super::tables::MAGIC.len().min(state.bytes.len()));
+        let snapshot = self.current.extend(frames, state.payload, messages, state.texts);
         Ok((snapshot.ok_or(Failure("index_damaged"))?, sources))
     }
 
     fn published(&self) -> Published {
         Published {
             payload: self.current.payload.clone(),
-            bytes: self.current.bytes().to_vec(),
+            bytes: self.current.bytes(),
             texts: self.current.texts.clone(),
             fresh: self.current.messages.is_none(),
         }
