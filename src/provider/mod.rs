@@ -7,6 +7,7 @@ pub mod shared;
 
 mod claude;
 mod codex;
+mod copilot;
 
 use crate::io::env::Env;
 use crate::io::sqlite;

@@ -192,14 +192,42 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Adds what is kept outside the conversation. What the conversation itself says stays, but for the title.
 fn side<'a>(facts: &mut Facts<'a>, other: &Facts<'a>) {
     if let (Some(title), Some(source)) = (&other.title, other.title_source) {
         facts.offer_title(title.clone(), source);
     }
-    if facts.parent.is_none() {
-        facts.parent = other.parent.clone();
+    fill_gaps(facts, other);
+    if facts.last_ms == 0 {
+        facts.saw_time(other.started_ms);
+        facts.saw_time(other.last_ms);
     }
     facts.archived |= other.archived;
+}
+
+/// What is not known of a session, from another of its units.
+fn fill_gaps<'a>(facts: &mut Facts<'a>, other: &Facts<'a>) {
+    if facts.project.is_empty() {
+        facts.project = other.project.clone();
+    }
+    for (mine, theirs) in [
+        (&mut facts.branch, &other.branch),
+        (&mut facts.worktree, &other.worktree),
+        (&mut facts.model, &other.model),
+        (&mut facts.parent, &other.parent),
+        (&mut facts.forked_from, &other.forked_from),
+        (&mut facts.resume_cwd, &other.resume_cwd),
+    ] {
+        if mine.is_none() {
+            *mine = theirs.clone();
+        }
+    }
+    if facts.interactive == Interactivity::Unknown {
+        facts.interactive = other.interactive;
+    }
+    if matches!(facts.source_kind.as_ref(), "" | "unknown") && !other.source_kind.is_empty() {
+        facts.source_kind = other.source_kind.clone();
+    }
 }
 
 fn fill<'a>(facts: &mut Facts<'a>, older: &Facts<'a>) {
@@ -208,23 +236,7 @@ fn fill<'a>(facts: &mut Facts<'a>, older: &Facts<'a>) {
     {
         facts.offer_title(title.clone(), source);
     }
-    if facts.project.is_empty() {
-        facts.project = older.project.clone();
-    }
-    for (mine, theirs) in [
-        (&mut facts.branch, &older.branch),
-        (&mut facts.worktree, &older.worktree),
-        (&mut facts.model, &older.model),
-        (&mut facts.parent, &older.parent),
-        (&mut facts.forked_from, &older.forked_from),
-    ] {
-        if mine.is_none() {
-            *mine = theirs.clone();
-        }
-    }
-    if facts.interactive == Interactivity::Unknown {
-        facts.interactive = older.interactive;
-    }
+    fill_gaps(facts, older);
     facts.messages = facts.messages.max(older.messages);
     facts.saw_time(older.started_ms);
     facts.saw_time(older.last_ms);

@@ -5,7 +5,7 @@
 use crate::fixture::{self, Home};
 use agf_catalog::io::env::Env;
 use agf_catalog::io::stat;
-use agf_catalog::model::{Facts, Message, UnitKind};
+use agf_catalog::model::{Facts, Interactivity, Message, UnitKind};
 use agf_catalog::provider::{Class, Provider, Root, Sink, Source, registry};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -110,9 +110,7 @@ impl Sink for Collected {
 
     fn close(&mut self, session: &str, f: Facts<'_>) {
         let unit = match f.kind {
-            UnitKind::Side => {
-                json!({ "side": { "title": f.title, "title_source": f.title_source.map(|s| s.as_str()), "archived": f.archived, "parent": f.parent } })
-            }
+            UnitKind::Side => json!({ "side": side(&f) }),
             UnitKind::Child => json!({ "child": { "messages": self.messages } }),
             UnitKind::Main => json!({
                 "id": f.id, "project": f.project, "resume_cwd": f.resume_cwd, "branch": f.branch, "worktree": f.worktree,
@@ -129,4 +127,21 @@ impl Sink for Collected {
     fn keep(&mut self, _row: &str, _stamp: u64) -> bool {
         false
     }
+}
+
+/// What a unit without a conversation says; what is rarely said only where it is.
+fn side(f: &Facts<'_>) -> Value {
+    let mut side = json!({
+        "title": f.title, "title_source": f.title_source.map(|s| s.as_str()), "archived": f.archived, "parent": f.parent,
+    });
+    let more = json!({
+        "project": Some(f.project.as_ref()).filter(|p| !p.is_empty()), "resume_cwd": f.resume_cwd, "branch": f.branch,
+        "worktree": f.worktree, "model": f.model, "started_ms": Some(f.started_ms).filter(|t| *t > 0),
+        "last_ms": Some(f.last_ms).filter(|t| *t > 0), "forked_from": f.forked_from,
+        "interactive": Some(f.interactive).filter(|i| *i != Interactivity::Unknown).map(|i| format!("{i:?}")),
+        "source_kind": Some(f.source_kind.as_ref()).filter(|k| !k.is_empty()),
+    });
+    let said = more.as_object().into_iter().flatten().filter(|(_, v)| !v.is_null());
+    said.for_each(|(k, v)| side[k] = v.clone());
+    side
 }

@@ -45,6 +45,15 @@ pub fn strings<'v>(value: &'v Value<'v>) -> Cow<'v, str> {
     Cow::Owned(out)
 }
 
+/// The strings of a value that may itself be JSON in a string, as some wires carry a tool's arguments.
+pub fn embedded<'v>(value: &'v Value<'v>) -> Cow<'v, str> {
+    let Some(inner) = value.as_str() else { return strings(value) };
+    match serde_json::from_str::<Value<'_>>(inner) {
+        Ok(v) if v.is_object() || v.is_array() => Cow::Owned(strings(&v).into_owned()),
+        _ => Cow::Borrowed(inner),
+    }
+}
+
 fn collect(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Str(s) => line(s, out),
