@@ -8,6 +8,7 @@ pub mod shared;
 mod claude;
 mod codex;
 mod copilot;
+mod droid;
 
 use crate::io::env::Env;
 use crate::io::sqlite;

@@ -137,7 +137,7 @@ fn side(f: &Facts<'_>) -> Value {
     let more = json!({
         "project": Some(f.project.as_ref()).filter(|p| !p.is_empty()), "resume_cwd": f.resume_cwd, "branch": f.branch,
         "worktree": f.worktree, "model": f.model, "started_ms": Some(f.started_ms).filter(|t| *t > 0),
-        "last_ms": Some(f.last_ms).filter(|t| *t > 0), "forked_from": f.forked_from,
+        "last_ms": Some(f.last_ms).filter(|t| *t > 0 && f.started_ms > 0), "forked_from": f.forked_from,
         "interactive": Some(f.interactive).filter(|i| *i != Interactivity::Unknown).map(|i| format!("{i:?}")),
         "source_kind": Some(f.source_kind.as_ref()).filter(|k| !k.is_empty()),
     });

@@ -47,6 +47,19 @@ pub fn without_leading_elements<'t>(mut text: &'t str, tags: &[&str]) -> &'t str
     }
 }
 
+/// Removes `<tag>…</tag>` elements of these names, wherever they stand. One that is not closed goes up to the end.
+pub fn without_elements<'t>(text: &'t str, tags: &[&str]) -> Cow<'t, str> {
+    let mut text = Cow::Borrowed(text);
+    for tag in tags {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        while let Some(start) = text.find(&open) {
+            let end = text[start..].find(&close).map_or(text.len(), |i| start + i + close.len());
+            text.to_mut().replace_range(start..end, "");
+        }
+    }
+    text
+}
+
 /// The content of the first `<tag>…</tag>`.
 pub fn element<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let start = text.find(&format!("<{tag}>"))? + tag.len() + 2;
