@@ -161,10 +161,14 @@ fn no_argument_widens_the_scope() {
     let uri = format!("agf://session/claude/{ID}");
     assert_eq!(server.modern("resources/read", json!({ "uri": uri }))["error"]["code"], -32602);
     server.end_well();
-    let mut server = Server::start(home.path(), &["--agent", "codex"]);
-    assert_eq!(server.refused("agf_search_sessions", json!({ "agent": "claude" })), "out_of_scope");
-    assert_eq!(server.refused("agf_get_session", one), "out_of_scope");
-    server.end_well();
+    let known = cli(home.path(), &["capabilities"])["data"]["providers"].clone();
+    let agents = known.as_array().unwrap().iter().filter_map(|p| p["id"].as_str());
+    for other in agents.filter(|a| *a != "claude") {
+        let mut server = Server::start(home.path(), &["--agent", other]);
+        assert_eq!(server.refused("agf_search_sessions", json!({ "agent": "claude" })), "out_of_scope");
+        assert_eq!(server.refused("agf_get_session", one.clone()), "out_of_scope");
+        server.end_well();
+    }
 }
 
 #[test]
