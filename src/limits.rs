@@ -66,6 +66,12 @@ limits! {
     TOKEN_MAX: usize = 64, "bytes";
     /// A store's side file (names, settings) beyond this size is not read.
     SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
+    /// Work of one read of a store's database, in steps of SQLite's machine; beyond it the read fails.
+    SQLITE_STEPS_MAX: u64 = 400_000_000, "steps";
+    /// A database with a live log is read into memory up to this size (as root, 8 times that).
+    SQLITE_MEMORY_MAX: u64 = 16 << 20, "bytes";
+    /// Largest text, blob or row read from a store's database.
+    SQLITE_VALUE_MAX: usize = 128 << 20, "bytes";
     /// Directories below a store's root, at most this deep.
     DEPTH_MAX: usize = 12, "directories";
     /// Words and phrases of one query; the rest is ignored.
@@ -85,7 +91,11 @@ limits! {
     /// Segments of the index after a refresh.
     SEGMENTS_MAX: usize = 10, "segments";
     /// Source bytes taken in before a first build commits what it has.
-    COMMIT_EVERY: u64 = 512 << 20, "bytes";
+    COMMIT_EVERY: u64 = 256 << 20, "bytes";
+    /// Time after which a first build commits what it has.
+    COMMIT_EVERY_MS: u64 = 10_000, "milliseconds";
+    /// Changes up to this size are taken into memory for each answer; larger ones are published.
+    OVERLAY_MAX: u64 = 128 << 10, "bytes";
     /// How long a refresh waits for another process that refreshes the same index.
     LOCK_WAIT_MS: u64 = 30_000, "milliseconds";
     /// A file whose time stamp is younger than this when it is read is looked at again by the next query.
@@ -103,7 +113,7 @@ limits! {
     /// Cancelled or overdue MCP calls that may end in the background without counting as working.
     MCP_STRAYS_MAX: usize = 2, "calls";
     /// How long an MCP call may bring the index up to date before the answer comes from the index as it is.
-    MCP_CALL_BUDGET_MS: u64 = 25_000, "milliseconds";
+    MCP_CALL_BUDGET_MS: u64 = 10_000, "milliseconds";
     /// Messages in a batch of MCP revision 2025-03-26.
     MCP_BATCH_MAX: usize = 64, "messages";
     /// Sessions listed as MCP resources.

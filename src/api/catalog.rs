@@ -1,5 +1,6 @@
 //! The façade: brings the index up to date, then answers.
 
+use super::resident::Resident;
 use super::response::IndexState;
 use super::scope::Scope;
 use crate::discover::{Active, Trouble, activate};
@@ -7,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Loaded, Progress, Refreshed, Request, Snapshot, Status, Store};
 use crate::io::cache_dir::CacheDir;
 use crate::io::env::Env;
-use crate::limits::LOCK_WAIT_MS;
+use crate::limits::{LOCK_WAIT_MS, OVERLAY_MAX};
 use crate::provider::{Provider, Root, registry};
 use crate::query::View;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,9 +30,11 @@ type Watch = dyn Fn(Progress) + Send + Sync;
 pub struct Catalog {
     pub(super) env: Env,
     pub(super) scope: Scope,
-    store: Store,
+    pub(super) store: Store,
     freshness: Freshness,
     progress: Box<Watch>,
+    pub(super) resident: Option<Resident>,
+    budget: Option<Duration>,
 }
 
 /// A state to answer from.
@@ -55,11 +58,25 @@ impl Catalog {
             store: Store::new(cache),
             freshness: Freshness::default(),
             progress: Box::new(|_| {}),
+            resident: None,
+            budget: None,
         }
     }
 
     pub fn freshness(mut self, freshness: Freshness) -> Self {
         self.freshness = freshness;
+        self
+    }
+
+    /// For a process that stays: keeps the state between questions and has the system tell what changes.
+    pub fn resident(mut self) -> Self {
+        self.resident = Some(Resident::default());
+        self
+    }
+
+    /// Answers after about this long even if not everything was read: what is missing is said, and the next question goes on.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
         self
     }
 
@@ -100,12 +117,13 @@ impl Catalog {
         registry::ALL.iter().flat_map(|p| p.roots(&self.env).into_iter().map(|r| (*p, r))).collect()
     }
 
-    fn request(&self, rebuild: bool) -> Request<'_> {
+    pub(super) fn request(&self, rebuild: bool) -> Request<'_> {
         Request {
             roots: self.roots(),
             now_ms: self.env.now_ms(),
             wait: Duration::from_millis(LOCK_WAIT_MS),
             rebuild,
+            budget: self.budget,
             progress: &*self.progress,
         }
     }
@@ -113,6 +131,9 @@ impl Catalog {
     /// Does `work` on a state that is as fresh as asked for. It may be done twice: once while the stores are compared with the
     /// last published state, and again if something changed.
     pub(super) fn answer<T: Send>(&self, work: impl Fn(&Ready<'_>) -> Result<T> + Sync) -> Result<T> {
+        if let Some(resident) = self.resident.as_ref().filter(|_| self.freshness == Freshness::Refresh) {
+            return self.answer_resident(resident, work);
+        }
         let (snapshot, damaged) = match self.store.load() {
             Loaded::Ready(snapshot) => (*snapshot, false),
             Loaded::Missing => (Snapshot::empty(), false),
@@ -129,7 +150,7 @@ impl Catalog {
                 attempt(&snapshot, &active, &[], &Refreshed::default(), work)
             };
             let (changes, early) = std::thread::scope(|scope| {
-                let look = scope.spawn(|| index::look(&snapshot, &request));
+                let look = scope.spawn(|| index::look(&snapshot, &request, None));
                 let early = early(&work);
                 (look.join(), early)
             });
@@ -150,8 +171,12 @@ impl Catalog {
                     }
                     None => rebuild = true,
                 }
-            } else {
-                rebuild |= early.is_none();
+            } else if early.is_none() {
+                rebuild = true;
+            } else if let Some((newer, done)) = index::overlay(&self.store, &snapshot, &changes, OVERLAY_MAX)
+                && let Some(answer) = attempt(&newer, &changes.active, &changes.troubles, &done, &work)
+            {
+                return answer;
             }
         }
         self.refreshed(rebuild, work)
@@ -182,7 +207,7 @@ impl Catalog {
 }
 
 /// Does the work on a state; `None` if the state turns out to be damaged.
-fn attempt<T>(
+pub(super) fn attempt<T>(
     snapshot: &Snapshot,
     active: &[Active],
     troubles: &[Trouble],

@@ -10,6 +10,7 @@ mod lookup;
 mod plan;
 mod read;
 mod record;
+mod resident;
 mod scope;
 mod search;
 mod warnings;

@@ -46,7 +46,8 @@ fn page(
     roles: &[Role],
 ) -> Result<ReadData> {
     let warnings = warnings::collect(ready, selection);
-    let session = lookup::find(ready, selection, &request.session_id, request.include_non_interactive)?;
+    let session = lookup::find(ready, selection, &request.session_id, request.include_non_interactive);
+    let session = session.or_else(|e| warnings::fail_if_blind(ready, selection, &warnings).and(Err(e)))?;
     let unit = ready.view.sessions[session as usize].unit;
     let gone = || Error::new(ErrorCode::NotFound, "the session's file is gone");
     let (provider, source) = lookup::source_of(ready, unit).ok_or_else(gone)?;

@@ -113,7 +113,7 @@ pub fn matches(ready: &Ready<'_>, messages: &[Message], words: &HashSet<String>)
 fn passage(ready: &Ready<'_>, message: &Message, words: &HashSet<String>) -> Option<Match> {
     let index = ready.view.snapshot.messages.as_ref()?;
     let at = stored(index, message.address()).ok()?;
-    if ready.view.of_unit.get(at.unit as usize).is_none_or(|s| *s == NONE) {
+    if ready.view.of_unit().get(at.unit as usize).is_none_or(|s| *s == NONE) {
         return None;
     }
     let Snippet { text, highlights } = live(ready, at.unit, at.at, words)?;

@@ -75,8 +75,9 @@ impl Catalog {
             now_ms: clock.now_ms,
         };
         let identity = format!(
-            "{:?} {:?}",
+            "{:?} {:?} {:?}",
             SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() },
+            self.scope.agent.map(|a| a.info().id),
             self.scope.project
         );
         let cursor = request.cursor.as_deref().map(|c| cursor::read(c, &identity)).transpose()?;
@@ -106,13 +107,15 @@ fn check_limits(request: &SearchRequest) -> Result<()> {
 fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
     let warnings = warnings::collect(ready, &q.selection);
     warnings::fail_if_blind(ready, &q.selection, &warnings)?;
+    let found =
+        run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
+    let sessions = found.hits.iter().map(|h| ready.view.sessions[h.session as usize].number);
+    let state = cursor::state(ready.index.generation, sessions);
     let offset = match q.cursor {
-        Some((_, generation)) if generation != ready.index.generation => return Err(cursor::expired()),
+        Some((_, made_for)) if made_for != state => return Err(cursor::expired()),
         Some((offset, _)) => offset,
         None => q.request.offset,
     };
-    let found =
-        run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
     let total = found.hits.len() as u64;
     let next = offset + q.request.limit;
     let next_offset = (next < total && next <= limits::OFFSET_MAX as u64).then_some(next);
@@ -123,7 +126,7 @@ fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
         offset,
         next_offset,
         warnings,
-        next_cursor: next_offset.map(|n| cursor::make(n, ready.index.generation, &q.identity)),
+        next_cursor: next_offset.map(|n| cursor::make(n, state, &q.identity)),
         tier: found.tier.filter(|_| total > 0).map(|t| t.as_str().to_owned()),
         filtered_non_interactive: found.hidden as u64,
         hint,

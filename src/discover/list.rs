@@ -70,7 +70,7 @@ pub fn look(dir: &stat::Dir, name: &str) -> io::Result<(Fingerprint, FileKind)> 
     Ok((fp, kind))
 }
 
-/// [`look`] by path.
+/// The same by path.
 pub fn look_at(path: &Path) -> io::Result<(Fingerprint, FileKind)> {
     let parent = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     let name = path.file_name().and_then(|n| n.to_str()).ok_or(io::ErrorKind::InvalidInput)?;

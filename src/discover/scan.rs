@@ -63,12 +63,14 @@ pub fn activate(known: &impl Known, roots: &[(&'static dyn Provider, Root)]) -> 
     changes.active
 }
 
-/// Compares the stores of these roots with what is known. `now_ms` is taken before the first look.
+/// Compares the stores of these roots with what is known. `now_ms` is taken before the first look. `only` names the directories in
+/// which something can have changed, if that is known: then only they and those directly in them are looked at.
 pub fn scan(
     known: &(impl Known + Sync),
     roots: Vec<(&'static dyn Provider, Root)>,
     now_ms: i64,
     threads: usize,
+    only: Option<&HashSet<PathBuf>>,
 ) -> Changes {
     let mut changes = Changes::default();
     number_roots(known, roots, &mut changes);
@@ -79,7 +81,7 @@ pub fn scan(
         seen: HashSet::new(),
         changes,
     };
-    let looks = walk.look_at_known(threads);
+    let looks = walk.look_at_known(threads, only);
     walk.settle(looks);
     walk.drop_copies();
     walk.changes
@@ -126,7 +128,7 @@ impl<K: Known + Sync> Walk<'_, K> {
     }
 
     /// Stats every known directory of the active roots and every known file in it.
-    fn look_at_known(&mut self, threads: usize) -> Vec<(u32, usize, Look)> {
+    fn look_at_known(&mut self, threads: usize, only: Option<&HashSet<PathBuf>>) -> Vec<(u32, usize, Look)> {
         let ids: Vec<(u32, usize)> = (0..self.known.dir_count())
             .filter_map(|id| Some((id, self.active(self.known.dir(id)?.root)?)))
             .collect();
@@ -138,10 +140,11 @@ impl<K: Known + Sync> Walk<'_, K> {
         std::thread::scope(|scope| {
             let work = |part: &[(u32, usize)]| {
                 let mut files = Vec::new();
-                let looks: Vec<_> = part
-                    .iter()
-                    .map(|(id, a)| (*id, *a, look_at(known, &active[*a], *id, racy, &mut files)))
-                    .collect();
+                let look = |id: u32, a: usize, files: &mut Vec<FileChange>| match only {
+                    Some(only) if !concerns(known, &active[a].root, id, only) => Look::Same,
+                    _ => look_at(known, &active[a], id, racy, files),
+                };
+                let looks: Vec<_> = part.iter().map(|(id, a)| (*id, *a, look(*id, *a, &mut files))).collect();
                 (looks, files)
             };
             let mut parts = ids.chunks(per);
@@ -330,6 +333,33 @@ impl<K: Known + Sync> Walk<'_, K> {
     fn is_racy(&self, fp: &Fingerprint) -> bool {
         is_racy(fp, self.racy_from)
     }
+}
+
+/// Whether a change in one of these directories can concern a directory: it is one of them or lies directly in one.
+fn concerns(known: &impl Known, root: &Root, id: u32, only: &HashSet<PathBuf>) -> bool {
+    let Some(dir) = known.dir(id) else { return false };
+    let path = at(root, &dir.rel);
+    only.contains(&path) || path.parent().is_some_and(|p| only.contains(p))
+}
+
+/// Whether the roots are where they were: a directory above one may have been moved, of which no notice comes.
+pub fn roots_stand(known: &impl Known, active: &[Active]) -> bool {
+    (0..known.dir_count()).filter_map(|id| known.dir(id)).filter(|d| d.parent == NO_PARENT).all(|d| {
+        let Some(a) = active.iter().find(|a| a.id == d.root) else { return true };
+        stat::stat(&a.root.path).is_ok_and(|(fp, _)| fp.same_file(&d.fingerprint))
+    }) && active.iter().all(|a| has_root_dir(known, a.id) || stat::stat(&a.root.path).is_err())
+}
+
+fn has_root_dir(known: &impl Known, root: u32) -> bool {
+    (0..known.dir_count()).filter_map(|id| known.dir(id)).any(|d| d.parent == NO_PARENT && d.root == root)
+}
+
+/// The directories of the active roots, by path.
+pub fn known_dirs<'k>(known: &'k impl Known, active: &'k [Active]) -> impl Iterator<Item = PathBuf> + 'k {
+    (0..known.dir_count()).filter_map(|id| {
+        let dir = known.dir(id)?;
+        Some(at(&active.iter().find(|a| a.id == dir.root)?.root, &dir.rel))
+    })
 }
 
 fn inode(fp: &Fingerprint) -> (u64, u64) {

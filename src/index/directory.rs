@@ -85,6 +85,10 @@ impl Directory for CacheDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // Made by us first, so that it is private like everything here.
+        if let Ok(name) = name(&lock.filepath) {
+            let _ = self.cache.open_write(name, false);
+        }
         match self.mapped.acquire_lock(lock) {
             Err(LockError::IoError(_)) if lock.filepath == META_LOCK.filepath => {
                 Ok(DirectoryLock::from(Box::new(())))

@@ -5,14 +5,16 @@ use super::tables::SourceRec;
 use crate::discover::Health;
 use crate::io::stat;
 use crate::limits::{PROSE_MAX, TOOL_MAX};
-use crate::model::{Facts, Message};
+use crate::model::{Facts, Message, UnitKind, valid_session_id};
 use crate::provider::{Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::text::{ceil_boundary, floor_boundary};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -57,9 +59,35 @@ pub struct Outcome {
     pub bytes: u64,
 }
 
+/// Where messages go.
+pub enum Output {
+    /// An index that is published, or a large one in memory.
+    Index(Box<IndexWriter>),
+    /// One small segment in memory, made without threads and large buffers.
+    Segment(Mutex<Box<SingleSegmentIndexWriter>>),
+}
+
+impl Output {
+    fn add(&self, doc: TantivyDocument) -> tantivy::Result<()> {
+        match self {
+            Self::Index(writer) => writer.add_document(doc).map(|_| ()),
+            Self::Segment(writer) => {
+                writer.lock().map_err(|_| tantivy::TantivyError::Poisoned)?.add_document(doc)
+            }
+        }
+    }
+
+    /// Removes a unit's messages. In memory there is nothing to remove from: what is not in the tables does not count.
+    pub fn delete(&self, fields: &Fields, unit: u32) {
+        if let Self::Index(writer) = self {
+            writer.delete_term(Term::from_field_u64(fields.unit, u64::from(unit)));
+        }
+    }
+}
+
 /// Everything an ingest needs to write.
 pub struct Target<'w> {
-    pub writer: &'w IndexWriter,
+    pub output: &'w Output,
     pub fields: Fields,
     pub next_unit: &'w AtomicU32,
 }
@@ -172,7 +200,7 @@ fn settle(
     let stays = |id: &u32| failed || kept.contains(id) || units.iter().any(|u| u.id == *id);
     let removed: Vec<u32> = job.units.values().map(|u| u.id).filter(|id| !stays(id)).collect();
     for id in &removed {
-        target.writer.delete_term(Term::from_field_u64(target.fields.unit, u64::from(*id)));
+        target.output.delete(&target.fields, *id);
     }
     Ok(Outcome { id: job.id, rec, units, removed, bytes: size - from.unwrap_or(0).min(size) })
 }
@@ -227,7 +255,7 @@ impl<'r> UnitSink<'r> {
             return Err(e);
         }
         for unit in self.units.iter().chain(&self.open) {
-            self.target.writer.delete_term(Term::from_field_u64(self.target.fields.unit, u64::from(unit.id)));
+            self.target.output.delete(&self.target.fields, unit.id);
         }
         Ok(())
     }
@@ -273,7 +301,7 @@ impl Sink for UnitSink<'_> {
     fn message(&mut self, message: Message<'_>) {
         let Some(unit) = &self.open else { return };
         let doc = self.document(unit.id, unit.seq, &message);
-        if let Err(e) = self.target.writer.add_document(doc) {
+        if let Err(e) = self.target.output.add(doc) {
             self.failure.get_or_insert(e);
         }
         if let Some(unit) = &mut self.open {
@@ -285,6 +313,10 @@ impl Sink for UnitSink<'_> {
         if let Some(mut unit) = self.open.take() {
             unit.session = session_number(self.job.provider.info().id, session);
             unit.facts = facts.into_owned();
+            // An id that could be an option or hide control characters names no session.
+            if unit.facts.kind == UnitKind::Main && !valid_session_id(&unit.facts.id) {
+                (unit.facts.messages, unit.facts.inherits) = (0, false);
+            }
             self.units.push(unit);
         }
     }

@@ -38,19 +38,20 @@ fn wasteful(segments: &[(SegmentId, u32, u32)]) -> Vec<SegmentId> {
     segments.iter().filter(wasted).map(|(id, ..)| *id).collect()
 }
 
-/// Merges what [`candidates`] names. The commit's payload stays as it is.
-pub fn tidy(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<()> {
+/// Merges what [`candidates`] names, and tells whether there was anything. The commit's payload stays as it is.
+pub fn tidy(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<bool> {
     let metas = index.searchable_segment_metas()?;
     let segments: Vec<_> = metas.iter().map(|m| (m.id(), m.num_docs(), m.num_deleted_docs())).collect();
     let mut chosen = candidates(segments.clone());
     if chosen.is_empty() {
         chosen = wasteful(&segments);
     }
-    if !chosen.is_empty() {
-        writer.merge(&chosen).wait()?;
-        writer.garbage_collect_files().wait()?;
+    if chosen.is_empty() {
+        return Ok(false);
     }
-    Ok(())
+    writer.merge(&chosen).wait()?;
+    writer.garbage_collect_files().wait()?;
+    Ok(true)
 }
 
 /// The writer must not merge by itself: nothing waits for it, and a process that ends would lose the work.

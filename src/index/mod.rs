@@ -7,10 +7,13 @@ mod directory;
 mod ingest;
 mod lock;
 mod merge;
+mod plan;
 mod refresh;
 mod store;
+mod write;
 
 pub use ingest::session_number;
-pub use refresh::{Progress, Refreshed, Request, is_current, locate, look, refresh};
+pub use plan::{is_current, locate};
+pub use refresh::{Progress, Refreshed, Request, look, overlay, refresh};
 pub use snapshot::Snapshot;
 pub use store::{Loaded, Status, Store};

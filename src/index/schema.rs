@@ -3,7 +3,7 @@
 use crate::text::{fold, tokenize};
 use std::borrow::Cow;
 use tantivy::schema::{Field, Schema};
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// The version of the stored format; part of the cache directory's name.
 pub const VERSION: u32 = 1;
@@ -47,6 +47,13 @@ pub fn schema() -> tantivy::Result<(Schema, Fields)> {
 /// Gives an index our words.
 pub fn register(index: &tantivy::Index) {
     index.tokenizers().register(TOKENIZER, Words::default());
+}
+
+/// Our words beside the default tokenizers, which number fields ask for.
+pub fn tokenizers() -> TokenizerManager {
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(TOKENIZER, Words::default());
+    tokenizers
 }
 
 /// Our words as a tantivy tokenizer.

@@ -3,14 +3,21 @@
 use super::schema::Fields;
 use super::tables::{Tables, TextRef};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tantivy::{Searcher, SegmentReader, Term};
+
+/// What tables borrow from: a catalog file's bytes, or a frame's on top of other tables.
+struct Source {
+    base: Option<Arc<Cell>>,
+    bytes: Vec<u8>,
+}
 
 self_cell::self_cell!(
     struct Cell {
-        owner: Vec<u8>,
+        owner: Source,
         #[covariant]
         dependent: Tables,
     }
@@ -35,6 +42,7 @@ pub struct Snapshot {
     /// Absent while the catalog is empty.
     pub messages: Option<Messages>,
     pub texts: TextFile,
+    derived: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
 }
 
 /// The message index as of a snapshot: what is on disk, and what is only in memory.
@@ -80,8 +88,14 @@ pub struct Texts<'a> {
 impl Snapshot {
     /// An empty catalog.
     pub fn empty() -> Self {
-        let cell = Cell::new(Vec::new(), |_| Tables::default());
-        Self { cell: Arc::new(cell), payload: Payload::default(), messages: None, texts: TextFile::default() }
+        let cell = Cell::new(Source { base: None, bytes: Vec::new() }, |_| Tables::default());
+        Self {
+            cell: Arc::new(cell),
+            payload: Payload::default(),
+            messages: None,
+            texts: TextFile::default(),
+            derived: Arc::default(),
+        }
     }
 
     /// From a catalog file's bytes; `None` if they are damaged.
@@ -91,16 +105,48 @@ impl Snapshot {
         messages: Option<Messages>,
         texts: TextFile,
     ) -> Option<Self> {
-        let cell = Cell::try_new(bytes, |b| Tables::decode(b).ok_or(())).ok()?;
-        Some(Self { cell: Arc::new(cell), payload, messages, texts })
+        let source = Source { base: None, bytes };
+        let cell = Cell::try_new(source, |s| Tables::decode(&s.bytes).ok_or(())).ok()?;
+        Some(Self { cell: Arc::new(cell), payload, messages, texts, derived: Arc::default() })
     }
 
     pub fn tables(&self) -> &Tables<'_> {
         self.cell.borrow_dependent()
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        self.cell.borrow_owner()
+    /// What a reader works out from this state, kept with it: the state does not change, so it need not be worked out again.
+    pub fn derived<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        self.derived.get_or_init(|| Box::new(make())).downcast_ref()
+    }
+
+    /// The content of the catalog file that would give this state.
+    pub fn bytes(&self) -> Vec<u8> {
+        fn collect(cell: &Cell, out: &mut Vec<u8>) {
+            let source = cell.borrow_owner();
+            if let Some(base) = &source.base {
+                collect(base, out);
+            }
+            out.extend_from_slice(&source.bytes);
+        }
+        let mut out = Vec::new();
+        collect(&self.cell, &mut out);
+        out
+    }
+
+    /// This state with a further frame, without reading again what came before.
+    pub fn extend(
+        &self,
+        frame: Vec<u8>,
+        payload: Payload,
+        messages: Option<Messages>,
+        texts: TextFile,
+    ) -> Option<Self> {
+        let source = Source { base: Some(self.cell.clone()), bytes: frame };
+        let cell = Cell::try_new(source, |s| {
+            let base = s.base.as_ref().ok_or(())?.borrow_dependent();
+            base.with(&s.bytes).ok_or(())
+        });
+        Some(Self { cell: Arc::new(cell.ok()?), payload, messages, texts, derived: Arc::default() })
     }
 
     /// The summaries and recap at a place.

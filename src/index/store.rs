@@ -5,10 +5,11 @@ use super::schema::{self, Fields};
 use super::snapshot::{Messages, Payload, Snapshot, TextFile};
 use super::tables::MAGIC;
 use crate::io::cache_dir::{CacheDir, boot_id};
-use crate::io::stat;
+use crate::io::stat::{self, Fingerprint};
+use serde::{Deserialize, Serialize};
 use std::io;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
-use tantivy::{Index, IndexSettings, ReloadPolicy, TantivyError};
+use tantivy::{Index, IndexBuilder, IndexSettings, ReloadPolicy, TantivyError};
 
 /// The catalog's place on disk.
 #[derive(Debug, Clone)]
@@ -16,6 +17,14 @@ pub struct Store {
     root: CacheDir,
     /// The directory of this format's version.
     pub dir: CacheDir,
+}
+
+/// The files of a published state as they were then.
+#[derive(Serialize, Deserialize)]
+struct Seal {
+    generation: u64,
+    boot: String,
+    files: Vec<(String, Fingerprint)>,
 }
 
 /// What was found there.
@@ -71,9 +80,9 @@ impl Store {
         let Some((index, fields)) = self.open_index()? else { return Ok(None) };
         let payload = payload(&index)?;
         let Some(payload) = payload else { return Ok(None) };
-        self.check_boot(&index, &payload)?;
+        self.check(&index, &payload)?;
         let bytes = self.read_catalog(&payload).ok_or("catalog unreadable")?;
-        let messages = open_messages(&index, fields, &payload)?;
+        let messages = open_messages(&index, fields, Some(&payload))?;
         let texts = self.texts(&payload);
         Snapshot::decode(bytes, payload, Some(messages), texts).map(Some).ok_or("catalog damaged")
     }
@@ -122,12 +131,10 @@ impl Store {
         Ok((index, fields))
     }
 
-    /// An empty message index in memory.
-    pub fn index_in_memory() -> Result<(Index, Fields), TantivyError> {
+    /// The making of a message index in memory.
+    pub fn index_in_memory() -> Result<(IndexBuilder, Fields), TantivyError> {
         let (schema, fields) = schema::schema()?;
-        let index = Index::create_in_ram(schema);
-        schema::register(&index);
-        Ok((index, fields))
+        Ok((Index::builder().schema(schema).tokenizers(schema::tokenizers()), fields))
     }
 
     fn read_catalog(&self, payload: &Payload) -> Option<Vec<u8>> {
@@ -141,21 +148,44 @@ impl Store {
         (bytes.len() as u64 == payload.catalog_len).then_some(bytes)
     }
 
-    /// After a restart of the machine, what was written without waiting for the disk is verified once.
-    fn check_boot(&self, index: &Index, payload: &Payload) -> Result<(), &'static str> {
-        let boot = boot_id();
-        if payload.boot == boot {
+    /// Whether the files are as they were when they were published. What was written without waiting for the disk is verified once
+    /// after a restart of the machine, and whatever was touched since is verified before it is believed.
+    fn check(&self, index: &Index, payload: &Payload) -> Result<(), &'static str> {
+        let seal = self.read_seal().filter(|s| s.generation == payload.generation && s.boot == boot_id());
+        if seal.is_some_and(|s| s.files == self.files(payload)) {
             return Ok(());
         }
-        let noted = stat::read_bounded(&self.dir.file("boot"), 256).unwrap_or_default();
-        if noted == boot.as_bytes() {
-            return Ok(());
-        }
-        if !verify(index) {
+        if self.texts_size(payload) < payload.texts_len || !verify(index) {
             return Err("index does not match its checksums");
         }
-        let _ = self.dir.write_atomic("boot", boot.as_bytes());
+        self.seal(payload);
         Ok(())
+    }
+
+    fn read_seal(&self) -> Option<Seal> {
+        const MOST: u64 = 1 << 20;
+        postcard::from_bytes(&stat::read_bounded(&self.dir.file("seal"), MOST).ok()?).ok()
+    }
+
+    /// Notes the state of all files of a published state.
+    pub fn seal(&self, payload: &Payload) {
+        let seal = Seal { generation: payload.generation, boot: boot_id(), files: self.files(payload) };
+        let _ = self.dir.write_atomic("seal", &postcard::to_allocvec(&seal).unwrap_or_default());
+    }
+
+    /// The files that have no check of their own at reading: all but the catalog.
+    fn files(&self, payload: &Payload) -> Vec<(String, Fingerprint)> {
+        let ix = self.dir.sub("ix");
+        let mut names = ix.names();
+        names.retain(|n| !n.starts_with(".tantivy") && !n.ends_with(".tmp"));
+        names.sort();
+        let look = |dir: &CacheDir, name: String| Some((name.clone(), stat::stat(&dir.file(&name)).ok()?.0));
+        let texts = look(&self.dir, texts_name(payload.catalog));
+        names.into_iter().filter_map(|n| look(&ix, n)).chain(texts).collect()
+    }
+
+    fn texts_size(&self, payload: &Payload) -> u64 {
+        stat::stat(&self.dir.file(&texts_name(payload.catalog))).map_or(0, |(fp, _)| fp.size)
     }
 
     /// Appends frames and texts to the catalog, or begins a new one with them. Returns the payload to commit.
@@ -260,11 +290,15 @@ pub fn payload(index: &Index) -> Result<Option<Payload>, &'static str> {
     }
 }
 
-/// A searcher over exactly the commit that the payload was read from.
-pub fn open_messages(index: &Index, fields: Fields, expected: &Payload) -> Result<Messages, &'static str> {
+/// A searcher over exactly the commit that the payload was read from; over whatever there is if none is named.
+pub fn open_messages(
+    index: &Index,
+    fields: Fields,
+    expected: Option<&Payload>,
+) -> Result<Messages, &'static str> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(1).try_into();
     let reader: tantivy::IndexReader = reader.map_err(|_| "index segment damaged")?;
-    if payload(index)?.as_ref() != Some(expected) {
+    if expected.is_some() && payload(index)?.as_ref() != expected {
         return Err("index changed while it was opened");
     }
     Ok(Messages { searchers: vec![reader.searcher()], fields })

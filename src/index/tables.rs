@@ -22,6 +22,7 @@ pub struct SourceRec<'a> {
     /// Bytes before this are taken in and need not be read again when the file grows.
     pub offset: Option<u64>,
     /// Hash of what was read: of the bytes before `offset`, or of the whole file.
+    #[serde(with = "postcard::fixint::le")]
     pub mark: u64,
     /// The provider's memory at `offset`.
     #[serde(borrow, with = "serde_bytes_cow")]
@@ -43,6 +44,7 @@ pub struct UnitRec<'a> {
     pub row: Cow<'a, str>,
     pub stamp: u64,
     /// Hash of agent and session key.
+    #[serde(with = "postcard::fixint::le")]
     pub session: u64,
     /// Messages handed out so far.
     pub seq: u32,
@@ -52,29 +54,54 @@ pub struct UnitRec<'a> {
 }
 
 /// A set of changes. `None` deletes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Frame<'a> {
     pub generation: u64,
     /// Sources known but not read yet.
     pub pending: u32,
-    #[serde(borrow)]
     pub roots: Vec<RootId<'a>>,
-    #[serde(borrow)]
     pub dirs: Vec<(u32, Option<Dir<'a>>)>,
-    #[serde(borrow)]
     pub sources: Vec<(u32, Option<SourceRec<'a>>)>,
-    #[serde(borrow)]
     pub units: Vec<(u32, Option<UnitRec<'a>>)>,
+}
+
+/// What begins a frame: everything but its entries, which follow one by one and are read straight into the tables.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head<'a> {
+    generation: u64,
+    pending: u32,
+    #[serde(borrow)]
+    roots: Vec<RootId<'a>>,
+    dirs: u32,
+    sources: u32,
+    units: u32,
 }
 
 /// A frame with its length and hash, as it lies in the file.
 pub fn encode(frame: &Frame<'_>) -> Vec<u8> {
-    let body = postcard::to_allocvec(frame).unwrap_or_default();
+    let head = Head {
+        generation: frame.generation,
+        pending: frame.pending,
+        roots: frame.roots.clone(),
+        dirs: frame.dirs.len() as u32,
+        sources: frame.sources.len() as u32,
+        units: frame.units.len() as u32,
+    };
+    let mut body = postcard::to_allocvec(&head).unwrap_or_default();
+    append(&mut body, &frame.dirs);
+    append(&mut body, &frame.sources);
+    append(&mut body, &frame.units);
     let mut bytes = Vec::with_capacity(body.len() + 12);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
     bytes.extend_from_slice(&body);
     bytes
+}
+
+fn append<T: Serialize>(body: &mut Vec<u8>, entries: &[(u32, Option<T>)]) {
+    for entry in entries {
+        body.extend(postcard::to_allocvec(entry).unwrap_or_default());
+    }
 }
 
 /// The tables after all frames of a catalog file.
@@ -96,8 +123,30 @@ pub struct Tables<'a> {
 impl<'a> Tables<'a> {
     /// Reads a catalog file; `None` if it is damaged.
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes.strip_prefix(MAGIC.as_slice())?;
         let mut tables = Self::default();
+        tables.frames(bytes.strip_prefix(MAGIC.as_slice())?)?;
+        tables.group();
+        Some(tables)
+    }
+
+    /// These tables after further frames.
+    pub fn with(&self, frames: &'a [u8]) -> Option<Self> {
+        let mut tables = Self {
+            generation: self.generation,
+            pending: self.pending,
+            roots: self.roots.clone(),
+            dirs: self.dirs.clone(),
+            sources: self.sources.clone(),
+            units: self.units.clone(),
+            base_len: self.base_len,
+            ..Self::default()
+        };
+        tables.frames(frames)?;
+        tables.group();
+        Some(tables)
+    }
+
+    fn frames(&mut self, mut rest: &'a [u8]) -> Option<()> {
         while !rest.is_empty() {
             let (head, tail) = rest.split_at_checked(12)?;
             let len = u32::from_le_bytes(head[..4].try_into().ok()?) as usize;
@@ -106,23 +155,23 @@ impl<'a> Tables<'a> {
             if xxh3_64(body) != hash {
                 return None;
             }
-            tables.apply(postcard::from_bytes(body).ok()?);
-            if tables.base_len == 0 {
-                tables.base_len = len;
+            self.apply(body)?;
+            if self.base_len == 0 {
+                self.base_len = len;
             }
             rest = tail;
         }
-        tables.group();
-        Some(tables)
+        Some(())
     }
 
-    fn apply(&mut self, frame: Frame<'a>) {
-        self.generation = frame.generation;
-        self.pending = frame.pending;
-        self.roots.extend(frame.roots);
-        put_all(&mut self.dirs, frame.dirs);
-        put_all(&mut self.sources, frame.sources);
-        put_all(&mut self.units, frame.units);
+    fn apply(&mut self, body: &'a [u8]) -> Option<()> {
+        let (head, rest): (Head<'a>, _) = postcard::take_from_bytes(body).ok()?;
+        self.generation = head.generation;
+        self.pending = head.pending;
+        self.roots.extend(head.roots);
+        let rest = put_all(&mut self.dirs, head.dirs, rest)?;
+        let rest = put_all(&mut self.sources, head.sources, rest)?;
+        put_all(&mut self.units, head.units, rest).filter(|r| r.is_empty()).map(|_| ())
     }
 
     fn group(&mut self) {
@@ -204,14 +253,28 @@ impl Known for Tables<'_> {
     }
 }
 
-fn put_all<T>(table: &mut Vec<Option<T>>, entries: Vec<(u32, Option<T>)>) {
+/// Reads entries into a table; returns what follows them.
+fn put_all<'a, T: Deserialize<'a>>(
+    table: &mut Vec<Option<T>>,
+    count: u32,
+    mut bytes: &'a [u8],
+) -> Option<&'a [u8]> {
     const MOST: u32 = 1 << 28;
-    for (id, entry) in entries.into_iter().filter(|(id, _)| *id < MOST) {
-        if id as usize >= table.len() {
-            table.resize_with(id as usize + 1, || None);
+    // No entry is shorter than two bytes: a false count must not make memory run out.
+    table.reserve((count as usize).min(bytes.len() / 2));
+    for _ in 0..count {
+        let ((id, entry), rest): ((u32, Option<T>), _) = postcard::take_from_bytes(bytes).ok()?;
+        bytes = rest;
+        match table.get_mut(id as usize) {
+            Some(slot) => *slot = entry,
+            None if id > MOST => return None,
+            None => {
+                table.resize_with(id as usize, || None);
+                table.push(entry);
+            }
         }
-        table[id as usize] = entry;
     }
+    Some(bytes)
 }
 
 /// Numbers grouped by an owner's number.
@@ -255,6 +318,7 @@ mod serde_bytes_cow {
     use serde::{Deserializer, Serializer, de::Visitor};
     use std::borrow::Cow;
 
+    #[expect(clippy::ptr_arg, reason = "the signature is serde's")]
     pub fn serialize<S: Serializer>(bytes: &Cow<'_, [u8]>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_bytes(bytes)
     }

@@ -185,6 +185,7 @@ impl Shortener {
         let kept = self.string.unwrap_or(0);
         if finish && kept <= LONG_STRING_MAX {
             self.emit(bytes);
+            self.string = Some((kept + bytes.len()).min(LONG_STRING_MAX));
         } else if kept < LONG_STRING_MAX {
             let n = bytes.len().min(LONG_STRING_MAX - kept);
             let n = if n < bytes.len() { boundary(bytes, n) } else { n };
@@ -275,7 +276,7 @@ mod tests {
         let lines = all("a\u{2028}b\r\n\nc".as_bytes());
         assert_eq!(lines.len(), 3);
         assert_eq!(lines[0].1, "a\u{2028}b\r".as_bytes());
-        assert_eq!((lines[2].0, lines[2].3), (7, false));
+        assert_eq!((lines[2].0, lines[2].3), (8, false));
     }
 
     #[test]

@@ -11,7 +11,9 @@ pub struct Fingerprint {
     pub dev: u64,
     pub ino: u64,
     pub size: u64,
+    #[serde(with = "postcard::fixint::le")]
     pub mtime_ns: i64,
+    #[serde(with = "postcard::fixint::le")]
     pub ctime_ns: i64,
 }
 

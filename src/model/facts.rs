@@ -97,7 +97,9 @@ pub struct Facts<'a> {
     pub summaries: Vec<Cow<'a, str>>,
     #[serde(skip)]
     pub recap: Option<Cow<'a, str>>,
+    #[serde(with = "postcard::fixint::le")]
     pub started_ms: i64,
+    #[serde(with = "postcard::fixint::le")]
     pub last_ms: i64,
     /// Real prompts and assistant messages.
     pub messages: u32,
@@ -112,9 +114,12 @@ pub struct Facts<'a> {
     pub archived: bool,
     pub resume: ResumeKind,
     /// Hash of the first message's own id: sessions that share it share their beginning. 0 when unknown.
+    #[serde(with = "postcard::fixint::le")]
     pub lineage: u64,
     /// Evidence that the beginning was copied from another session.
     pub copied: bool,
+    /// It goes on from another session, with or without messages of its own.
+    pub inherits: bool,
 }
 
 /// Optional strings that borrow when read back; serde's derive borrows only a bare `Cow`.
@@ -165,6 +170,7 @@ impl<'a> Facts<'a> {
             resume: self.resume,
             lineage: self.lineage,
             copied: self.copied,
+            inherits: self.inherits,
         }
     }
 

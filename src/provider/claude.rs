@@ -142,6 +142,9 @@ fn transcript(
     let offset = from.map_or(0, |r| r.offset);
     let end =
         jsonl::each_record(source, offset, |v, place| reader.record(v, place, &mut |m| sink.message(m)))?;
+    if jsonl::any_before(source, offset, reader.suspects())? {
+        return Err(SourceError::NeedsAll);
+    }
     let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
     let (owner, facts) = reader.finish(&source.rel);
     sink.close(&session_key(slug(source), &owner), facts);

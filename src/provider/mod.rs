@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 
 use crate::io::env::Env;
+use crate::io::sqlite;
 use crate::io::stat::Fingerprint;
 use crate::model::{Facts, Locator, Message};
 use std::path::PathBuf;
@@ -136,6 +137,15 @@ pub enum SourceError {
     NeedsAll,
     #[error("{0}")]
     Format(&'static str),
+}
+
+impl From<sqlite::Error> for SourceError {
+    fn from(e: sqlite::Error) -> Self {
+        match e {
+            sqlite::Error::Io(e) => Self::Io(e),
+            other => Self::Format(other.as_str()),
+        }
+    }
 }
 
 /// Takes what a provider reads. A unit is the smallest piece that is replaced as a whole: a transcript file, a database row.

@@ -1,10 +1,10 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude};
+use super::{Provider, claude, codex};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] = &[&claude::Claude];
+pub const ALL: &[&dyn Provider] = &[&claude::Claude, &codex::Codex];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {

@@ -69,6 +69,7 @@ pub fn collect(
 ) -> tantivy::Result<Hits> {
     let mut hits = Hits::none(view.sessions.len());
     let wanted: u64 = roles.iter().fold(0, |mask, r| mask | 1 << (*r as u64));
+    let of_unit = view.of_unit();
     let mut ordinal = 0;
     for searcher in &messages.searchers {
         let weight = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
@@ -79,7 +80,7 @@ pub fn collect(
                 // A unit that is not in the table was replaced: its messages count no more, deleted or not.
                 let unit = units.first(doc).unwrap_or(u64::MAX);
                 let session =
-                    usize::try_from(unit).ok().and_then(|u| view.of_unit.get(u)).copied().unwrap_or(NONE);
+                    usize::try_from(unit).ok().and_then(|u| of_unit.get(u)).copied().unwrap_or(NONE);
                 if session == NONE || !sessions[session as usize] {
                     return;
                 }

@@ -5,6 +5,7 @@ use super::view::{Session, View};
 use crate::model::{Facts, Interactivity};
 use crate::text::fold;
 use std::collections::HashMap;
+use unicode_normalization::UnicodeNormalization;
 
 /// Conditions from outside the query text: scope, flags, options.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +80,8 @@ impl Projects<'_> {
     }
 }
 
-/// Whether two absolute paths are one after removing `.`, `..` and doubled or final slashes. Windows paths ignore case and slash.
+/// Whether two absolute paths are one after removing `.`, `..` and doubled or final slashes. Windows paths ignore case and slash;
+/// letters with accents are the same in one piece or two, for file systems hand out either.
 pub fn same_path(a: &str, b: &str) -> bool {
     a == b || normal(a) == normal(b)
 }
@@ -87,6 +89,7 @@ pub fn same_path(a: &str, b: &str) -> bool {
 fn normal(path: &str) -> String {
     let windows = path.as_bytes().get(1) == Some(&b':') || path.starts_with("\\\\");
     let path = if windows { path.replace('\\', "/").to_lowercase() } else { path.to_owned() };
+    let path: String = path.nfc().collect();
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -68,48 +68,75 @@ impl Folded {
         .fold(0.0, f32::max)
     }
 
-    /// The last resort: the letters in their order, in the title or the project's name.
+    /// The last resort: the letters in their order, from the beginning of one word of the title or of the project's name.
     pub fn subsequence(&self, term: &Term) -> f32 {
         let wanted = fold::fold(&term.text);
-        let fits = wanted.chars().count() >= 3
-            && (is_subsequence(&wanted, &self.name) || is_subsequence(&wanted, &self.title));
-        f32::from(fits)
+        let words = self.title.split_whitespace().chain([self.name.as_str()]);
+        f32::from(wanted.chars().count() >= 3 && words.into_iter().any(|w| is_subsequence(&wanted, w)))
     }
 }
 
-/// A quick look whether any of some words can occur in a session's metadata, before it is taken apart.
-pub struct Sieve {
-    needles: Vec<memchr::memmem::Finder<'static>>,
-    buf: String,
+/// The metadata of all sessions in one folded text, to see at once which ones can match at all.
+#[derive(Clone, Default)]
+pub struct Haystack {
+    text: String,
+    /// Where each session ends.
+    ends: Vec<usize>,
 }
 
-impl Sieve {
-    pub fn new<'t>(terms: impl Iterator<Item = &'t Term>) -> Self {
-        let needles = terms.map(|t| fold::fold(t.text.trim())).filter(|n| !n.is_empty());
-        Self {
-            needles: needles.map(|n| memchr::memmem::Finder::new(&n).into_owned()).collect(),
-            buf: String::new(),
+impl Haystack {
+    pub fn new(sessions: &[Session<'_>]) -> Self {
+        let mut hay = Self::default();
+        for session in sessions {
+            let f = &session.facts;
+            let (title, branch) = (f.title.as_deref().unwrap_or(""), f.branch.as_deref().unwrap_or(""));
+            let worktree = f.worktree.as_deref().unwrap_or("");
+            for part in [title, &f.project, branch, &f.id, session.agent(), worktree] {
+                fold::fold_into(part, &mut hay.text);
+                hay.text.push('\n');
+            }
+            hay.ends.push(hay.text.len());
         }
+        hay
     }
 
-    pub fn may_match(&mut self, session: &Session<'_>, texts: &str) -> bool {
-        let f = &session.facts;
-        self.buf.clear();
-        let worktree = f.worktree.as_deref().unwrap_or("");
-        for part in [
-            f.title.as_deref().unwrap_or(""),
-            &f.project,
-            f.branch.as_deref().unwrap_or(""),
-            &f.id,
-            session.agent(),
-            worktree,
-            texts,
-        ] {
-            fold::fold_into(part, &mut self.buf);
-            self.buf.push('\n');
-        }
-        self.needles.iter().any(|n| n.find(self.buf.as_bytes()).is_some())
+    /// The number of sessions in it.
+    pub fn len(&self) -> usize {
+        self.ends.len()
     }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Marks the sessions in which any of these terms occurs.
+    pub fn mark<'t>(&self, terms: impl Iterator<Item = &'t Term>, marked: &mut [bool]) {
+        for term in terms {
+            let needle = fold::fold(term.text.trim());
+            if needle.is_empty() {
+                continue;
+            }
+            let finder = memchr::memmem::Finder::new(&needle);
+            let mut at = 0;
+            while let Some(i) = finder.find(&self.text.as_bytes()[at..]) {
+                let session = self.ends.partition_point(|end| *end <= at + i);
+                if let Some(mark) = marked.get_mut(session) {
+                    *mark = true;
+                }
+                // One place a session is enough.
+                at = self.ends.get(session).copied().unwrap_or(self.text.len());
+            }
+        }
+    }
+}
+
+/// Whether any of some words occurs in more text of a session.
+pub fn occurs<'t>(mut terms: impl Iterator<Item = &'t Term>, texts: &str) -> bool {
+    let folded = fold::fold(texts);
+    !folded.is_empty()
+        && terms.any(|t| {
+            Some(fold::fold(t.text.trim())).filter(|n| !n.is_empty()).is_some_and(|n| folded.contains(&n))
+        })
 }
 
 /// 1 for a whole word, less for its beginning, less for its middle. One or two letters must begin a word.
@@ -130,6 +157,9 @@ fn quality(text: &str, wanted: &str) -> f32 {
 }
 
 fn is_subsequence(wanted: &str, text: &str) -> bool {
+    if wanted.chars().next() != text.chars().next() {
+        return false;
+    }
     let mut text = text.chars();
     wanted.chars().all(|w| text.any(|t| t == w))
 }
@@ -153,5 +183,6 @@ mod tests {
                 && quality("reparser", "parser") > 0.0
         );
         assert_eq!(quality("plasma-reader", "parser"), 0.0);
+        assert!(is_subsequence("blgapi", "billing-api") && !is_subsequence("lgapi", "billing-api"));
     }
 }

@@ -64,7 +64,6 @@ pub struct Query {
     /// Only messages of these roles, if any are named.
     pub roles: Vec<Role>,
     pub place: Place,
-    pub has_error: bool,
 }
 
 impl Query {
@@ -201,7 +200,6 @@ impl Query {
             ("in", "title") => self.place = Place::Title,
             ("in", "prose") => self.place = Place::Prose,
             ("in", "tool") => self.place = Place::Tool,
-            ("has", "error") => self.has_error = true,
             _ => return false,
         }
         true

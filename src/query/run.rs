@@ -2,7 +2,7 @@
 
 use super::content::{Hits, Message, collect};
 use super::filter::{Allowed, SessionFilter, allowed};
-use super::metadata::{Folded, Sieve};
+use super::metadata::{Folded, occurs};
 use super::parse::{Place, Query, Term};
 use super::terms::{Expansion, Reach, all_of, expand, query as index_query};
 use super::view::View;
@@ -107,13 +107,13 @@ fn order(view: &View<'_>, hits: &mut [Hit], by_score: bool, now_ms: i64) {
 }
 
 /// What one clause found.
-struct Clause {
+struct Clause<'s> {
     /// Score of its metadata match, per session.
-    metadata: Vec<f32>,
+    metadata: &'s [f32],
     messages: Option<Hits>,
 }
 
-impl Clause {
+impl Clause<'_> {
     fn score(&self, session: usize) -> f32 {
         let message = self.messages.as_ref().and_then(|h| h.score(session)).unwrap_or(0.0);
         self.metadata[session].max(message)
@@ -177,14 +177,16 @@ impl<'s, 'v> Search<'s, 'v> {
     fn match_metadata(&self) -> Vec<Vec<f32>> {
         let clauses = &self.query.clauses;
         let mut scores = vec![vec![0.0; self.view.sessions.len()]; clauses.len()];
-        if !self.query.roles.is_empty() || self.query.has_error {
+        if !self.query.roles.is_empty() {
             return scores;
         }
-        let mut sieve = Sieve::new(clauses.iter().flat_map(|c| &c.any));
+        let terms = || clauses.iter().flat_map(|c| &c.any);
+        let mut marked = vec![false; self.view.sessions.len()];
+        self.view.haystack().mark(terms(), &mut marked);
         let texts = if self.options.summaries { self.view.snapshot.all_texts() } else { Vec::new() };
         for (i, session) in self.view.sessions.iter().enumerate().filter(|(i, _)| self.searched[*i]) {
             let text = self.texts(session.unit, &texts);
-            if !sieve.may_match(session, &text) {
+            if !marked[i] && (text.is_empty() || !occurs(terms(), &text)) {
                 continue;
             }
             let folded = Folded::new(session, &text);
@@ -260,7 +262,7 @@ impl<'s, 'v> Search<'s, 'v> {
             if !clause.negated {
                 found.words.extend(expansions.iter().flat_map(Expansion::words).map(str::to_owned));
             }
-            clauses.push((clause.negated, Clause { metadata: self.metadata[n].clone(), messages: hits }));
+            clauses.push((clause.negated, Clause { metadata: &self.metadata[n], messages: hits }));
         }
         let together = self.together(queries, clauses.iter().filter(|(not, _)| !not).count())?;
         self.combine(&clauses, together.as_ref(), most, &mut found);
@@ -281,7 +283,13 @@ impl<'s, 'v> Search<'s, 'v> {
         }
     }
 
-    fn combine(&self, clauses: &[(bool, Clause)], together: Option<&Hits>, most: bool, found: &mut Found) {
+    fn combine(
+        &self,
+        clauses: &[(bool, Clause<'_>)],
+        together: Option<&Hits>,
+        most: bool,
+        found: &mut Found,
+    ) {
         let wanted = clauses.iter().filter(|(not, _)| !not).count();
         for session in (0..self.view.sessions.len()).filter(|s| self.searched[*s]) {
             let scores =
@@ -310,7 +318,12 @@ impl<'s, 'v> Search<'s, 'v> {
     }
 
     /// The messages to show: those with all words first, then the best of each word.
-    fn passages(&self, session: usize, clauses: &[(bool, Clause)], together: Option<&Hits>) -> Vec<Message> {
+    fn passages(
+        &self,
+        session: usize,
+        clauses: &[(bool, Clause<'_>)],
+        together: Option<&Hits>,
+    ) -> Vec<Message> {
         let mut shown: Vec<Message> = Vec::new();
         let each = clauses.iter().filter(|(not, _)| !not).filter_map(|(_, c)| c.messages.as_ref());
         let mut rest: Vec<Message> = each.flat_map(|h| h.of(session)).collect();

@@ -2,7 +2,7 @@
 
 use crate::limits::SNIPPET_MAX;
 use crate::text::tokenize::Tokens;
-use crate::text::{Clean, ceil_boundary, floor_boundary, fold};
+use crate::text::{Clean, ceil_boundary, floor_boundary, fold, redact};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub fn snippet(text: &str, words: &HashSet<String>) -> Option<Snippet> {
     let (from, to) = widen(text, window);
     let lead = if from > 0 { "…" } else { "" };
     let tail = if to < text.len() { "…" } else { "" };
-    let text = Clean::line(&format!("{lead}{}{tail}", text[from..to].trim()), SNIPPET_MAX);
+    let text = Clean::line(&format!("{lead}{}{tail}", redact::passage(text, from..to).trim()), SNIPPET_MAX);
     let highlights = merge(places(text.as_str(), words).into_iter().map(|(r, _)| r).collect());
     (!highlights.is_empty()).then_some(Snippet { text, highlights })
 }
@@ -72,6 +72,8 @@ fn widen(text: &str, core: Range<usize>) -> (usize, usize) {
         None if earliest == 0 => 0,
         None => before.find(char::is_whitespace).map_or(earliest, |i| earliest + i),
     };
+    // A border just before a match at the end of a text would show the match alone.
+    let start = if text.len() - start < SNIPPET_MAX / 3 { earliest } else { start };
     let latest = floor_boundary(text, (start + SNIPPET_MAX - 8).max(core.end).min(text.len()));
     let after = &text[core.end.min(latest)..latest];
     let end = if latest == text.len() {

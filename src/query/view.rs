@@ -1,5 +1,6 @@
 //! The sessions of a snapshot: units that belong together, folded into one.
 
+use super::metadata::Haystack;
 use crate::discover::Active;
 use crate::index::Snapshot;
 use crate::index::tables::{Tables, UnitRec};
@@ -8,6 +9,7 @@ use crate::provider::Provider;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::OnceLock;
 
 /// No session.
 pub const NONE: u32 = u32::MAX;
@@ -35,61 +37,137 @@ impl Session<'_> {
 pub struct View<'a> {
     pub snapshot: &'a Snapshot,
     pub sessions: Vec<Session<'a>>,
+    parts: Cow<'a, Parts>,
+    haystack: &'a OnceLock<Haystack>,
+}
+
+/// How units make up sessions: the same for every question to a state.
+#[derive(Clone, Default)]
+struct Parts {
+    /// Numbers of the active roots it was made for.
+    active: Vec<u32>,
     /// The session of each unit.
-    pub of_unit: Vec<u32>,
+    of_unit: Vec<u32>,
+    /// The first conversation of each session.
+    mains: Vec<u32>,
+    others: Vec<u32>,
+}
+
+/// What is kept with a state.
+#[derive(Default)]
+struct Derived {
+    parts: Parts,
+    haystack: OnceLock<Haystack>,
 }
 
 impl<'a> View<'a> {
+    /// Groups a state's units, or takes the grouping kept with it.
     pub fn new(snapshot: &'a Snapshot, active: &[Active]) -> Self {
-        let tables = snapshot.tables();
-        let providers = providers_of_dirs(tables, active);
-        let mut view = Self { snapshot, sessions: Vec::new(), of_unit: vec![NONE; tables.units.len()] };
-        let mut by_number: HashMap<u64, u32, BuildHasherDefault<Same>> = HashMap::default();
-        let mut others = Vec::new();
-        for (id, unit) in tables.units.iter().enumerate().filter_map(|(i, u)| Some((i as u32, u.as_ref()?))) {
-            let Some(provider) =
-                tables.source(unit.source).and_then(|s| *providers.get(s.file.dir as usize)?)
-            else {
-                continue;
-            };
-            if unit.facts.kind != UnitKind::Main || by_number.contains_key(&unit.session) {
-                others.push((id, unit));
-                continue;
-            }
-            by_number.insert(unit.session, view.sessions.len() as u32);
-            view.of_unit[id as usize] = view.sessions.len() as u32;
-            view.sessions.push(Session {
-                number: unit.session,
-                provider,
-                facts: Cow::Borrowed(&unit.facts),
-                unit: id,
-            });
-        }
-        for (id, unit) in others {
-            if let Some(session) = by_number.get(&unit.session) {
-                view.of_unit[id as usize] = *session;
-                view.sessions[*session as usize].fold(id, unit);
-            }
-        }
+        static EMPTY: OnceLock<Haystack> = OnceLock::new();
+        let make = || Derived { parts: Parts::new(snapshot.tables(), active), haystack: OnceLock::new() };
+        let kept: Option<&Derived> = snapshot.derived(make);
+        let same = |d: &&Derived| d.parts.active.iter().copied().eq(active.iter().map(|a| a.id));
+        let (parts, haystack) = match kept.filter(same) {
+            Some(d) => (Cow::Borrowed(&d.parts), &d.haystack),
+            None => (Cow::Owned(Parts::new(snapshot.tables(), active)), &EMPTY),
+        };
+        let mut view = Self { snapshot, sessions: Vec::with_capacity(parts.mains.len()), parts, haystack };
+        view.fill(active);
         view
     }
 
-    /// Whether a session is one: somebody said something in it.
+    fn fill(&mut self, active: &[Active]) {
+        let tables = self.snapshot.tables();
+        let providers = providers_of_dirs(tables, active);
+        for id in &self.parts.mains {
+            let Some(unit) = tables.unit(*id) else { continue };
+            let Some(provider) = provider_of(tables, unit, &providers) else { continue };
+            self.sessions.push(Session {
+                number: unit.session,
+                provider,
+                facts: Cow::Borrowed(&unit.facts),
+                unit: *id,
+            });
+        }
+        for id in &self.parts.others {
+            let session = self.parts.of_unit.get(*id as usize).copied().unwrap_or(NONE);
+            if let (Some(unit), Some(session)) = (tables.unit(*id), self.sessions.get_mut(session as usize)) {
+                session.fold(*id, unit);
+            }
+        }
+    }
+
+    /// The session of each unit.
+    pub fn of_unit(&self) -> &[u32] {
+        &self.parts.of_unit
+    }
+
+    /// Everything metadata can be searched for, folded, one session after the other.
+    pub fn haystack(&self) -> Cow<'a, Haystack> {
+        if self.haystack.get().is_some_and(|h| h.len() != self.sessions.len()) {
+            return Cow::Owned(Haystack::new(&self.sessions));
+        }
+        let haystack = self.haystack;
+        Cow::Borrowed(haystack.get_or_init(|| Haystack::new(&self.sessions)))
+    }
+
+    /// Whether a session is one: somebody said something in it, or in the one it goes on from.
     pub fn is_row(&self, session: u32) -> bool {
-        self.sessions
-            .get(session as usize)
-            .is_some_and(|s| s.facts.messages > 0 && crate::model::valid_session_id(&s.facts.id))
+        self.sessions.get(session as usize).is_some_and(|s| s.facts.messages > 0 || s.facts.inherits)
     }
 
     /// The units of a session.
     pub fn units(&self, session: u32) -> impl Iterator<Item = (u32, &'a UnitRec<'a>)> {
         let tables = self.snapshot.tables();
-        self.of_unit
+        self.parts
+            .of_unit
             .iter()
             .enumerate()
             .filter(move |(_, s)| **s == session)
             .filter_map(|(u, _)| Some((u as u32, tables.unit(u as u32)?)))
     }
+}
+
+impl Parts {
+    fn new(tables: &Tables<'_>, active: &[Active]) -> Self {
+        let providers = providers_of_dirs(tables, active);
+        let mut parts = Self {
+            active: active.iter().map(|a| a.id).collect(),
+            of_unit: vec![NONE; tables.units.len()],
+            ..Self::default()
+        };
+        let mut by_number: HashMap<u64, u32, BuildHasherDefault<Same>> = HashMap::default();
+        let mut others = Vec::new();
+        for (id, unit) in tables.units.iter().enumerate().filter_map(|(i, u)| Some((i as u32, u.as_ref()?))) {
+            if provider_of(tables, unit, &providers).is_none() {
+                continue;
+            }
+            if unit.facts.kind != UnitKind::Main || by_number.contains_key(&unit.session) {
+                others.push((id, unit.session));
+                continue;
+            }
+            by_number.insert(unit.session, parts.mains.len() as u32);
+            parts.of_unit[id as usize] = parts.mains.len() as u32;
+            parts.mains.push(id);
+        }
+        // Of names of equal rank the newest one is offered last, and holds.
+        others.sort_by_key(|(id, _)| tables.unit(*id).map(|u| (u.facts.title_source, u.facts.last_ms)));
+        for (id, number) in others {
+            if let Some(session) = by_number.get(&number) {
+                parts.of_unit[id as usize] = *session;
+                parts.others.push(id);
+            }
+        }
+        parts
+    }
+}
+
+fn provider_of(
+    tables: &Tables<'_>,
+    unit: &UnitRec<'_>,
+    of_dirs: &[Option<&'static dyn Provider>],
+) -> Option<&'static dyn Provider> {
+    *of_dirs.get(tables.source(unit.source)?.file.dir as usize)?
 }
 
 fn providers_of_dirs(tables: &Tables<'_>, active: &[Active]) -> Vec<Option<&'static dyn Provider>> {

@@ -1,5 +1,6 @@
-//! Putting a plan together. Pure: what the disk says is [`super::verify`]'s.
+//! Putting a plan together. Pure: what the disk says is the other module's.
 
+use crate::limits::PATH_MAX;
 use crate::model::Facts;
 use crate::provider::{CwdRule, Mode, Provider, Root};
 use std::collections::BTreeMap;
@@ -42,8 +43,8 @@ pub fn plan(provider: &dyn Provider, root: &Root, facts: &Facts<'_>, mode: &'sta
         programs: info.programs,
         args,
         env: root.env.iter().cloned().collect(),
-        // A relative path means nothing outside the agent's own process.
-        cwd: is_absolute(cwd).then(|| cwd.to_owned()),
+        // A relative path means nothing outside the agent's own process, and none beyond the limit exists.
+        cwd: (is_absolute(cwd) && cwd.len() <= PATH_MAX).then(|| cwd.to_owned()),
         cwd_rule: info.cwd_rule,
         mode: mode.label,
         bypasses_approval: mode.bypasses_approval,

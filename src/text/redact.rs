@@ -1,6 +1,8 @@
 //! Masking what looks like a credential. Shapes are those the issuers document; a mask is `[redacted:<kind>]`.
 
+use super::{ceil_boundary, floor_boundary};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A token that is known by how it begins.
 struct Shape {
@@ -73,31 +75,54 @@ const AWS: [&str; 4] = ["AKIA", "ASIA", "AROA", "AIDA"];
 
 /// Text with its credentials masked, and how many there were.
 pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
+    let found = credentials(text);
+    if found.is_empty() {
+        return (Cow::Borrowed(text), 0);
+    }
+    let (masked, count) = mask(text, 0..text.len(), &found);
+    (Cow::Owned(masked), count)
+}
+
+/// A stretch of a text with its credentials masked, also those that begin before it or end behind it.
+pub fn passage(text: &str, range: Range<usize>) -> String {
+    const AROUND: usize = 8 << 10;
+    let from = floor_boundary(text, range.start.saturating_sub(AROUND));
+    let to = ceil_boundary(text, (range.end + AROUND).min(text.len()));
+    let near = &text[from..to];
+    mask(near, range.start - from..range.end - from, &credentials(near)).0
+}
+
+/// All that looks like a credential, in order.
+fn credentials(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     pem_blocks(text, &mut found);
     auth_values(text, &mut found);
     url_passwords(text, &mut found);
     assigned_secrets(text, &mut found);
     tokens(text, &mut found);
-    if found.is_empty() {
-        return (Cow::Borrowed(text), 0);
-    }
     found.sort_by_key(|f| (f.0, std::cmp::Reverse(f.1)));
-    let mut out = String::with_capacity(text.len());
-    let (mut at, mut count) = (0, 0);
-    for (start, end, kind) in found {
-        if start < at {
+    found
+}
+
+fn mask(text: &str, range: Range<usize>, found: &[Found]) -> (String, usize) {
+    let mut out = String::with_capacity(range.len());
+    let (mut at, mut count) = (range.start, 0);
+    for (start, end, kind) in found.iter().filter(|f| f.0 < range.end) {
+        if *end <= at {
             continue;
         }
-        out.push_str(&text[at..start]);
-        out.push_str("[redacted:");
-        out.push_str(kind);
-        out.push(']');
-        at = end;
-        count += 1;
+        // What overlaps the one before is part of its mask.
+        if *start >= at || count == 0 {
+            out.push_str(&text[at..(*start).max(at)]);
+            out.push_str("[redacted:");
+            out.push_str(kind);
+            out.push(']');
+            count += 1;
+        }
+        at = *end;
     }
-    out.push_str(&text[at..]);
-    (Cow::Owned(out), count)
+    out.push_str(text.get(at..range.end).unwrap_or(""));
+    (out, count)
 }
 
 type Found = (usize, usize, &'static str);
@@ -249,6 +274,18 @@ fn assigned_secrets(text: &str, found: &mut Vec<Found>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stretch_of_a_secret_is_masked_too() {
+        let body = "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1bC3dE5gH7j";
+        let text =
+            format!("before\n-----BEGIN PRIVATE KEY-----\n{body}\n{body}\n-----END PRIVATE KEY-----\nafter");
+        let inside = text.find(body).unwrap() + 7;
+        assert_eq!(passage(&text, inside..text.len()), "[redacted:private-key]\nafter");
+        assert_eq!(passage(&text, 0..inside), "before\n[redacted:private-key]");
+        assert_eq!(passage(&text, inside..inside + 5), "[redacted:private-key]");
+        assert_eq!(passage(&text, 0..4), "befo");
+    }
 
     #[test]
     fn credentials_are_masked() {

@@ -1,9 +1,22 @@
 //! One binary for all integration tests. Every test has a home of its own and a cleared environment.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "tests make and look at their own files and run the program")]
 
+mod access;
+mod agf;
+mod architecture;
+mod buglog;
+mod cli;
+mod contract;
+mod docs;
 mod fixture;
-#[cfg(feature = "mcp")]
+mod freshness;
+mod homes;
+mod hostile;
 mod mcp;
-#[cfg(feature = "mcp")]
 mod mcp_calls;
+mod mcp_wire;
+mod properties;
 mod providers;
+mod resident;
+mod stores;

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use crate::api::request::{PlanRequest, ReadRequest, SearchRequest, ShowRequest, SortBy};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 
@@ -44,7 +45,7 @@ pub struct ScopeArgs {
     #[arg(long, short)]
     pub agent: Option<String>,
     /// Only sessions of exactly this directory
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
 }
 
@@ -122,7 +123,7 @@ pub struct ShowArgs {
     #[arg(long, short)]
     pub agent: String,
     /// Choose among sessions that share the id
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
     #[arg(long)]
     pub include_summaries: bool,
@@ -137,7 +138,7 @@ pub struct PlanArgs {
     pub session_id: String,
     #[arg(long, short)]
     pub agent: String,
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
     /// A label from `agf capabilities`
     #[arg(long)]
@@ -151,7 +152,7 @@ pub struct ReadArgs {
     pub session_id: String,
     #[arg(long, short)]
     pub agent: String,
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
     /// First message, from 0
     #[arg(long)]
@@ -250,6 +251,11 @@ fn is_word(text: &str, command: &clap::Command, unknown_too: bool) -> bool {
     short.chars().count() > 1
         && !short[1..].chars().all(|c| c.is_ascii_digit())
         && !short[1..].starts_with('=')
+}
+
+/// A path that is no text becomes one that no directory can have, so that it is refused like any other impossible one.
+fn path() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|p| p.into_string().unwrap_or_else(|_| "\0".to_owned()))
 }
 
 fn base(query: &[String], narrow: &Narrow) -> SearchRequest {

@@ -25,14 +25,6 @@ impl<H: ServerHandler> Layer<H> {
         let name = serde_json::to_value(handler.get_info().server_info).unwrap_or_default();
         Self { handler, name }
     }
-
-    /// Says who answers.
-    fn sign(&self, result: &mut ServerResult) {
-        if let Some(meta) = meta(result) {
-            let meta = meta.get_or_insert_with(MetaObject::new);
-            meta.0.entry(SERVER_INFO).or_insert_with(|| self.name.clone());
-        }
-    }
 }
 
 impl<H: ServerHandler> Service<RoleServer> for Layer<H> {
@@ -45,10 +37,17 @@ impl<H: ServerHandler> Service<RoleServer> for Layer<H> {
         let mut result = caught(Service::handle_request(&self.handler, request, context))
             .await
             .unwrap_or_else(|| Err(ErrorData::internal_error("the request could not be carried out", None)));
-        match &mut result {
-            Ok(result) if modern => self.sign(result),
-            Ok(result) => drop_cache_hints(result),
-            Err(_) => {}
+        if modern
+            && let Ok(result) = &mut result
+            && let Some(meta) = meta(result)
+        {
+            meta.get_or_insert_with(MetaObject::new)
+                .0
+                .entry(SERVER_INFO)
+                .or_insert_with(|| self.name.clone());
+        }
+        if !modern && let Ok(result) = &mut result {
+            without_caching(result);
         }
         result
     }
@@ -81,16 +80,23 @@ async fn caught<F: Future>(future: F) -> Option<F::Output> {
     .await
 }
 
-/// Earlier revisions know no cache hints.
-fn drop_cache_hints(result: &mut ServerResult) {
-    let (ttl, scope) = match result {
-        ServerResult::ListToolsResult(r) => (&mut r.ttl_ms, &mut r.cache_scope),
-        ServerResult::ListResourceTemplatesResult(r) => (&mut r.ttl_ms, &mut r.cache_scope),
-        ServerResult::ListPromptsResult(r) => (&mut r.ttl_ms, &mut r.cache_scope),
-        ServerResult::ListSkillsResult(r) => (&mut r.ttl_ms, &mut r.cache_scope),
-        _ => return,
-    };
-    (*ttl, *scope) = (None, None);
+/// Hints on caching are of the modern revision.
+fn without_caching(result: &mut ServerResult) {
+    macro_rules! strip {
+        ($($kind:ident),+) => {
+            match result {
+                $(ServerResult::$kind(r) => (r.ttl_ms, r.cache_scope) = (None, None),)+
+                _ => {}
+            }
+        };
+    }
+    strip!(
+        ListToolsResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        ListPromptsResult,
+        ReadResourceResult
+    );
 }
 
 fn meta(result: &mut ServerResult) -> Option<&mut Option<MetaObject>> {

@@ -8,12 +8,14 @@ use super::{complete, prompts, resources, skill, tools};
 use crate::api::{Catalog, Freshness, Scope};
 use crate::error::{Error, ErrorCode, Result as Told};
 use crate::io::env::Env;
+use crate::limits::MCP_CALL_BUDGET_MS;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// The revisions that are spoken, newest last.
@@ -49,6 +51,11 @@ struct Catalogs {
     scope: Scope,
 }
 
+/// A first build hands over what it has somewhat before the call must answer.
+fn budget() -> Duration {
+    Duration::from_millis(MCP_CALL_BUDGET_MS * 3 / 4)
+}
+
 impl Catalogs {
     fn as_is(&self) -> &Catalog {
         self.as_is
@@ -61,9 +68,10 @@ impl Server {
     pub fn new(options: &Options, scope: Scope, env: Env, pending: Arc<Pending>) -> Self {
         let ticks = watch::Sender::new((0, 0));
         let told: watch::Sender<Tick> = ticks.clone();
-        let fresh = Catalog::new(env.clone(), scope.clone()).on_progress(move |p| {
-            told.send_replace((p.bytes_done, p.bytes));
-        });
+        let fresh =
+            Catalog::new(env.clone(), scope.clone()).resident().budget(budget()).on_progress(move |p| {
+                told.send_replace((p.bytes_done, p.bytes));
+            });
         Self {
             catalogs: Arc::new(Catalogs { fresh, as_is: OnceLock::new(), env: env.clone(), scope }),
             work: Work::new(options.calls_max, pending.clone(), ticks.subscribe()),

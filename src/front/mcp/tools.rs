@@ -52,12 +52,11 @@ fn output_schema() -> Value {
         "type": "object",
         "properties": {
             "schema_version": { "type": "integer" },
-            "agf_version": { "type": "string" },
             "ok": { "type": "boolean" },
             "data": { "type": "object" },
             "error": { "type": "object" }
         },
-        "required": ["schema_version", "agf_version", "ok"]
+        "required": ["schema_version", "ok"]
     })
 }
 

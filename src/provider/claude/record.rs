@@ -28,10 +28,15 @@ struct State {
     own: bool,
     /// First time stamp of any record.
     head_ms: i64,
+    /// Messages of side chains, and the first prompt of one: they count if there is nothing else.
+    side_messages: u32,
+    side_title: Option<String>,
     /// `/command args`, the title of a session that holds nothing else.
     command: Option<String>,
     /// `sessionId` of the first record.
     owner: String,
+    /// Summaries that name the message they were made from: they count if that message is here, or comes later.
+    summaries: Vec<(u64, String)>,
 }
 
 /// Reads records and gathers what they say of the session.
@@ -40,10 +45,13 @@ pub struct Transcript<'s> {
     facts: Facts<'static>,
     state: State,
     resumed: bool,
+    /// Ids of records of a tail that are as old as what came before it.
+    suspects: Vec<String>,
     seen: HashSet<u64>,
-    /// Summaries that name the message they were made from: they count if that message is here.
-    summaries: Vec<(u64, String)>,
 }
+
+/// Suspects worth looking for; more of them mean a copied stretch.
+const SUSPECTS_MAX: usize = 16;
 
 /// Text a harness puts in the place of a prompt.
 const NOTICES: &[&str] = &[
@@ -74,24 +82,39 @@ impl<'s> Transcript<'s> {
             facts,
             state: State::default(),
             resumed: false,
+            suspects: Vec::new(),
             seen: HashSet::new(),
-            summaries: Vec::new(),
         }
     }
 
     pub fn resumed(slug: &'s str, kind: UnitKind, from: &Resume<'_>) -> Result<Self, SourceError> {
-        let state = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
-        let facts = Facts { kind, ..from.facts.clone().into_owned() };
-        Ok(Self { slug, facts, state, resumed: true, seen: HashSet::new(), summaries: Vec::new() })
+        let state: State = postcard::from_bytes(from.state).map_err(|_| SourceError::NeedsAll)?;
+        let mut facts = Facts { kind, ..from.facts.clone().into_owned() };
+        if facts.title_source == Some(TitleSource::Prompt)
+            && facts.title.as_deref() == state.command.as_deref()
+        {
+            // The command stood in for a prompt, which may still come.
+            (facts.title, facts.title_source) = (None, None);
+        }
+        Ok(Self { slug, facts, state, resumed: true, suspects: Vec::new(), seen: HashSet::new() })
+    }
+
+    /// Ids that must not occur in the part read before, or the tail repeats it.
+    pub fn suspects(&self) -> &[String] {
+        &self.suspects
     }
 
     pub fn state(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.state).unwrap_or_default()
+        let mut state = self.state.clone();
+        let settled = state.summaries.iter().rposition(|(leaf, _)| self.seen.contains(leaf));
+        state.summaries.drain(..settled.map_or(0, |i| i + 1));
+        postcard::to_allocvec(&state).unwrap_or_default()
     }
 
     /// The session the records belong to, and what is known of it.
     pub fn finish(mut self, rel: &str) -> (String, Facts<'static>) {
-        if let Some((_, title)) = self.summaries.iter().rev().find(|(leaf, _)| self.seen.contains(leaf)) {
+        if let Some((_, title)) = self.state.summaries.iter().rev().find(|(leaf, _)| self.seen.contains(leaf))
+        {
             self.facts.offer_title(Cow::Owned(title.clone()), TitleSource::Summary);
         }
         if self.facts.kind == UnitKind::Child {
@@ -107,7 +130,7 @@ impl<'s> Transcript<'s> {
             self.facts.title = Some(Cow::Owned(c.clone()));
             self.facts.title_source = Some(TitleSource::Prompt);
         }
-        if self.facts.messages > 0 && !self.state.own {
+        if self.state.side_messages > 0 && !self.state.own {
             self.side_chain();
         }
         (self.facts.id.clone().into_owned(), self.facts)
@@ -115,6 +138,10 @@ impl<'s> Transcript<'s> {
 
     /// A file of its own that holds nothing but a side chain: a child with an id.
     fn side_chain(&mut self) {
+        self.facts.messages = self.state.side_messages;
+        if let Some(title) = self.state.side_title.clone() {
+            self.facts.offer_title(Cow::Owned(title), TitleSource::Prompt);
+        }
         self.facts.interactive = Interactivity::No;
         self.facts.source_kind = "subagent".into();
         if self.state.owner != self.facts.id {
@@ -153,9 +180,9 @@ impl<'s> Transcript<'s> {
             // Whether it belongs here cannot be told without the earlier records.
             return Err(SourceError::NeedsAll);
         }
-        self.summaries.push((xxh3_64(leaf.as_bytes()), title_line(title)));
-        if self.summaries.len() > 64 {
-            self.summaries.remove(0);
+        self.state.summaries.push((xxh3_64(leaf.as_bytes()), title_line(title)));
+        if self.state.summaries.len() > 64 {
+            self.state.summaries.remove(0);
         }
         Ok(())
     }
@@ -228,9 +255,12 @@ impl<'s> Transcript<'s> {
         }
         if let Some(uuid) = text(v, "uuid") {
             let hash = xxh3_64(uuid.as_bytes());
-            if self.resumed && at <= self.state.newest_ms {
-                // Older than what was read before: perhaps a copy of it, which only the whole file can tell.
-                return Err(SourceError::NeedsAll);
+            if self.resumed && at <= self.state.newest_ms && !self.seen.contains(&hash) {
+                // Older than what was read before: perhaps a copy of it.
+                self.suspects.push(uuid.to_owned());
+                if self.suspects.len() > SUSPECTS_MAX {
+                    return Err(SourceError::NeedsAll);
+                }
             }
             if !self.seen.insert(hash) {
                 return Ok(());
@@ -293,7 +323,10 @@ impl<'s> Transcript<'s> {
             return;
         }
         out.put(Role::User, prompt.to_owned().into(), None);
-        if !side && self.facts.kind == UnitKind::Main {
+        if side {
+            self.state.side_messages += 1;
+            self.state.side_title.get_or_insert_with(|| title_line(prompt));
+        } else if self.facts.kind == UnitKind::Main {
             self.facts.messages += 1;
             saw_prompt(&mut self.facts, prompt);
         }
@@ -318,7 +351,11 @@ impl<'s> Transcript<'s> {
                 _ => {}
             }
         }
-        if failed || side {
+        if failed {
+            return;
+        }
+        if side {
+            self.state.side_messages += 1;
             return;
         }
         if let Some(model) = text(message, "model").filter(|m| *m != "<synthetic>") {

@@ -12,10 +12,16 @@ use std::io::{Read, Seek, SeekFrom};
 pub struct Place {
     pub offset: u64,
     pub len: u32,
+    /// Which record of the line is meant, where a lost line feed left several on it.
+    pub nth: u16,
 }
+
+/// Texts of one record of a line with several.
+const PARTS_PER_RECORD: usize = 1024;
 
 impl Place {
     pub fn part(self, part: usize) -> Locator {
+        let part = usize::from(self.nth) * PARTS_PER_RECORD + part;
         Locator { offset: self.offset, len: self.len, part: part.min(usize::from(u16::MAX)) as u16 }
     }
 }
@@ -56,8 +62,12 @@ fn records(
 ) -> Result<End, SourceError> {
     let mut end = End::default();
     while let Some(line) = reader.next_line()? {
-        let place = Place { offset: line.offset, len: line.len.min(u64::from(u32::MAX)) as u32 };
-        let (good, bad) = values(line.bytes, |v| each(v, place))?;
+        let mut place = Place { offset: line.offset, len: line.len.min(u64::from(u32::MAX)) as u32, nth: 0 };
+        let (good, bad) = values(line.bytes, |v| {
+            let done = each(v, place);
+            place.nth += 1;
+            done
+        })?;
         if line.complete {
             end.offset = line.offset + line.len + 1;
             end.skipped += bad;
@@ -136,7 +146,7 @@ pub fn record_at(
     at: Locator,
     mut each: impl FnMut(&Value<'_>, Place) -> Step,
 ) -> Result<(), SourceError> {
-    let place = Place { offset: at.offset, len: at.len };
+    let mut place = Place { offset: at.offset, len: at.len, nth: 0 };
     let bytes = if source.rel.ends_with(".zst") {
         let (file, _) = stat::open_regular(&source.path)?;
         let mut input = zstd::stream::read::Decoder::new(file)?;
@@ -147,8 +157,35 @@ pub fn record_at(
         let (mut file, _) = stat::open_regular(&source.path)?;
         read_record(&mut file, at.offset, u64::from(at.len))?
     };
-    values(&bytes, |v| each(v, place))?;
+    values(&bytes, |v| {
+        let done = each(v, place);
+        place.nth += 1;
+        done
+    })?;
     Ok(())
+}
+
+/// Whether any of these strings stands in the file before `offset`. Costs a read of that part, no parsing.
+pub fn any_before(source: &Source, offset: u64, needles: &[String]) -> Result<bool, SourceError> {
+    const CHUNK: usize = 1 << 20;
+    if needles.is_empty() {
+        return Ok(false);
+    }
+    let finders: Vec<_> = needles.iter().map(|n| memchr::memmem::Finder::new(n.as_bytes())).collect();
+    let overlap = needles.iter().map(String::len).max().unwrap_or(0);
+    let (file, _) = stat::open_regular(&source.path)?;
+    let mut input = file.take(offset);
+    let mut buf = Vec::with_capacity(CHUNK + overlap);
+    loop {
+        let keep = buf.len().min(overlap);
+        buf.drain(..buf.len() - keep);
+        if Read::by_ref(&mut input).take(CHUNK as u64).read_to_end(&mut buf)? == 0 {
+            return Ok(false);
+        }
+        if finders.iter().any(|f| f.find(&buf).is_some()) {
+            return Ok(true);
+        }
+    }
 }
 
 /// A message that no longer borrows from its record.

@@ -1,0 +1,250 @@
+//! What a refresh has to do: which sources to read, from where on, and what is gone.
+
+use super::ingest::{Job, OldUnit, mark};
+use super::snapshot::Snapshot;
+use super::tables::{Frame, SourceRec, Tables};
+use crate::discover::{Active, Changes, Dir, DirChange, File, FileChange, Health, Known};
+use crate::io::stat;
+use crate::provider::{Provider, Root};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// Whether there is anything to do: changes, sources left over from an interrupted pass, or another parser.
+pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
+    changes.is_empty()
+        && tables.pending == 0
+        && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
+        || changes.new_roots.is_empty()
+            && changes.dirs.is_empty()
+            && tables.pending == 0
+            && only_unsure(tables, changes)
+}
+
+fn outdated(tables: &Tables<'_>, source: &SourceRec<'_>, active: &[Active]) -> bool {
+    let root = tables.dir(source.file.dir).map(|d| d.root);
+    active
+        .iter()
+        .any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && source.read)
+}
+
+/// Files written just before they were read, that a look at their content shows to be as they were.
+fn only_unsure(tables: &Tables<'_>, changes: &Changes) -> bool {
+    const FEW: usize = 64;
+    changes.files.len() <= FEW
+        && changes
+            .files
+            .iter()
+            .all(|f| matches!(f, FileChange::Unsure(id) if unchanged(tables, *id, &changes.active)))
+        && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
+}
+
+fn unchanged(tables: &Tables<'_>, id: u32, active: &[Active]) -> bool {
+    let Some(rec) = tables.source(id) else { return false };
+    let Some((_, root, rel)) = locate(tables, &rec.file, active) else { return false };
+    let Ok((mut file, fp)) = stat::open_regular(&root.path.join(rel)) else { return false };
+    mark(&mut file, rec.offset.unwrap_or(fp.size)).is_ok_and(|m| m == rec.mark)
+}
+
+/// A file's provider, root and path below it, if its root belongs to this environment.
+pub fn locate<'a>(
+    tables: &impl Known,
+    file: &File<'_>,
+    active: &'a [Active],
+) -> Option<(&'static dyn Provider, &'a Root, String)> {
+    let dir = tables.dir(file.dir)?;
+    let a = active.iter().find(|a| a.id == dir.root)?;
+    let rel = if dir.rel.is_empty() {
+        file.name.clone().into_owned()
+    } else {
+        format!("{}/{}", dir.rel, file.name)
+    };
+    Some((a.provider, &a.root, rel))
+}
+
+/// A file's provider, root and path below it.
+type Place = Option<(&'static dyn Provider, Root, String)>;
+
+/// The work of one refresh.
+pub struct Plan<'s> {
+    current: &'s Snapshot,
+    /// Changes of the tables that need no reading.
+    pub frame: Frame<'static>,
+    /// Sources to read, the newest first.
+    pub jobs: Vec<Job>,
+    /// Units whose source is gone.
+    pub removed: Vec<u32>,
+    touched: HashSet<u32>,
+}
+
+impl<'s> Plan<'s> {
+    /// Plans how to get from a state to the stores as they were found.
+    pub fn new(current: &'s Snapshot, changes: &Changes) -> Self {
+        let mut plan = Self {
+            current,
+            frame: Frame::default(),
+            jobs: Vec::new(),
+            removed: Vec::new(),
+            touched: HashSet::new(),
+        };
+        plan.frame.roots = changes.new_roots.clone();
+        plan.directories(changes);
+        let new_dirs: HashMap<u32, &Dir<'static>> = changes.dirs.iter().filter_map(put).collect();
+        let place = |file: &File<'_>| plan_place(current.tables(), &new_dirs, &changes.active, file);
+        plan.files(changes, &place);
+        plan.left_over(changes, &place);
+        plan.jobs.sort_by_key(|j| std::cmp::Reverse(j.rec.file.fingerprint.mtime_ns));
+        plan
+    }
+
+    /// Bytes that are likely to be read.
+    pub fn work(&self) -> u64 {
+        self.jobs.iter().map(work).sum()
+    }
+
+    fn directories(&mut self, changes: &Changes) {
+        self.frame.dirs.extend(changes.dirs.iter().map(|change| match change {
+            DirChange::Put(id, dir) => (*id, Some(dir.clone())),
+            DirChange::Gone(id) => (*id, None),
+        }));
+    }
+
+    fn files(&mut self, changes: &Changes, place: &impl Fn(&File<'_>) -> Place) {
+        let tables = self.current.tables();
+        let mut next = tables.sources.len() as u32;
+        for change in &changes.files {
+            match change {
+                FileChange::New(file) => {
+                    self.add(next, unread(file.clone()), place(file));
+                    next += 1;
+                }
+                FileChange::Changed(id, file) => self.changed(*id, file, place(file)),
+                FileChange::Unsure(id) => {
+                    if let Some(file) = tables.file(*id) {
+                        self.unsure(*id, &changes.active, place(file));
+                    }
+                }
+                FileChange::Gone(id) => {
+                    self.touched.insert(*id);
+                    self.frame.sources.push((*id, None));
+                    self.removed.extend(tables.units_of(*id));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, id: u32, rec: SourceRec<'static>, place: Place) {
+        self.touched.insert(id);
+        let Some((provider, root, rel)) = place else { return };
+        if rec.file.health != Health::Good {
+            self.frame
+                .sources
+                .push((id, Some(SourceRec { read: true, parser: provider.info().parser_version, ..rec })));
+            return;
+        }
+        let tables = self.current.tables();
+        let old = tables.units_of(id).iter().filter_map(|u| Some((*u, tables.unit(*u)?)));
+        let units: HashMap<String, OldUnit> = old
+            .clone()
+            .map(|(id, u)| (u.row.clone().into_owned(), OldUnit { id, stamp: u.stamp, seq: u.seq }))
+            .collect();
+        let facts = rec.offset.and_then(|_| old.clone().find(|(_, u)| u.row.is_empty())).map(|(_, u)| {
+            let mut facts = u.facts.clone().into_owned();
+            let texts = self.current.read_texts(u.texts);
+            facts.summaries = texts.summaries;
+            facts.recap = Some(texts.recap).filter(|r| !r.is_empty());
+            facts
+        });
+        self.jobs.push(Job { id, provider, root, rel, rec, units, facts });
+    }
+
+    fn changed(&mut self, id: u32, file: &File<'static>, place: Place) {
+        self.touched.insert(id);
+        let tables = self.current.tables();
+        let Some(old) = tables.source(id) else { return };
+        let mut rec = own(old);
+        // Another file under the same name is read from its start.
+        if !file.fingerprint.same_file(&old.file.fingerprint) {
+            rec.offset = None;
+        }
+        rec.file = file.clone();
+        match file.health {
+            Health::NotRegular => {
+                self.removed.extend(tables.units_of(id));
+                self.frame.sources.push((id, Some(SourceRec { read: true, offset: None, ..rec })));
+            }
+            Health::Good => self.add(id, rec, place),
+            _ => self.frame.sources.push((id, Some(SourceRec { read: true, ..rec }))),
+        }
+    }
+
+    fn unsure(&mut self, id: u32, active: &[Active], place: Place) {
+        let tables = self.current.tables();
+        let Some(old) = tables.source(id) else { return };
+        let mut rec = own(old);
+        rec.file.racy = false;
+        if unchanged(tables, id, active) {
+            self.frame.sources.push((id, Some(rec)));
+        } else {
+            self.add(id, rec, place);
+        }
+    }
+
+    /// Sources that an interrupted pass did not reach, and those read by another version of their parser.
+    fn left_over(&mut self, changes: &Changes, place: &impl Fn(&File<'_>) -> Place) {
+        let tables = self.current.tables();
+        for (id, rec) in tables.sources.iter().enumerate().filter_map(|(i, s)| Some((i as u32, s.as_ref()?)))
+        {
+            let due = !rec.read || outdated(tables, rec, &changes.active);
+            if due && !self.touched.contains(&id) {
+                self.add(id, SourceRec { offset: None, ..own(rec) }, place(&rec.file));
+            }
+        }
+    }
+}
+
+fn put(change: &DirChange) -> Option<(u32, &Dir<'static>)> {
+    match change {
+        DirChange::Put(id, dir) => Some((*id, dir)),
+        DirChange::Gone(_) => None,
+    }
+}
+
+fn plan_place(
+    tables: &Tables<'_>,
+    new_dirs: &HashMap<u32, &Dir<'static>>,
+    active: &[Active],
+    file: &File<'_>,
+) -> Place {
+    let dir = new_dirs.get(&file.dir).map(|d| (d.root, &d.rel));
+    let (root, rel) = dir.or_else(|| tables.dir(file.dir).map(|d| (d.root, &d.rel)))?;
+    let a = active.iter().find(|a| a.id == root)?;
+    let rel = if rel.is_empty() { file.name.clone().into_owned() } else { format!("{rel}/{}", file.name) };
+    Some((a.provider, a.root.clone(), rel))
+}
+
+fn unread(file: File<'static>) -> SourceRec<'static> {
+    SourceRec {
+        file,
+        parser: 0,
+        read: false,
+        skipped: 0,
+        shortened: 0,
+        offset: None,
+        mark: 0,
+        state: Cow::Borrowed(&[]),
+    }
+}
+
+fn own(rec: &SourceRec<'_>) -> SourceRec<'static> {
+    SourceRec {
+        file: File { name: Cow::Owned(rec.file.name.clone().into_owned()), ..rec.file },
+        state: Cow::Owned(rec.state.clone().into_owned()),
+        ..*rec
+    }
+}
+
+/// Bytes a job is likely to read.
+pub fn work(job: &Job) -> u64 {
+    let size = job.rec.file.fingerprint.size;
+    if job.facts.is_some() { size.saturating_sub(job.rec.offset.unwrap_or(0)) } else { size }
+}
