@@ -78,7 +78,7 @@ fn identity() -> Value {
         "agent": text("As in a result"),
         "session_id": text("As in a result, exactly"),
         "project": text("If several sessions share the id"),
-        "include_non_interactive": { "type": "boolean" }
+        "include_non_interactive": flag("Also sub-agents")
     })
 }
 
