@@ -14,6 +14,8 @@ mod freshness;
 mod homes;
 mod hostile;
 mod mcp;
+mod mcp_calls;
+mod mcp_wire;
 mod properties;
 mod providers;
 mod resident;

@@ -3,8 +3,8 @@
 use rmcp::model::RequestId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout_at};
 
 /// How far the end of a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,14 +64,14 @@ impl Pending {
         }
     }
 
-    /// Waits until everything is answered, at most so long.
-    pub async fn settled(&self, most: Duration) {
+    /// Waits until everything is answered, at most until then.
+    pub async fn settled(&self, end: Instant) {
         let all = async {
             while !self.lock().is_empty() {
                 self.fewer.notified().await;
             }
         };
-        let _ = tokio::time::timeout(most, all).await;
+        let _ = timeout_at(end, all).await;
     }
 
     pub fn enter(&self, phase: Phase) {

@@ -47,7 +47,8 @@ pub struct Guard {
     /// Whether rmcp has a session that can take notifications.
     open: bool,
     blind: (Instant, u32),
-    ended: bool,
+    /// Until when calls may finish, once the input ended.
+    ending: Option<tokio::time::Instant>,
 }
 
 impl Guard {
@@ -67,7 +68,7 @@ impl Guard {
             oversize,
             open: false,
             blind: (Instant::now(), 0),
-            ended: false,
+            ending: None,
         }
     }
 
@@ -123,13 +124,12 @@ impl Guard {
 
     /// After the end of the input: what was asked may still be answered.
     async fn linger(&mut self) {
-        if !self.ended {
-            self.pending.enter(Phase::Ending);
-            self.pending.settled(LINGER).await;
-            self.ended = true;
-        }
+        // rmcp drops this future whenever something else happens, and comes back: the time is fixed at the first.
+        let end = *self.ending.get_or_insert_with(|| tokio::time::Instant::now() + LINGER);
+        self.pending.enter(Phase::Ending);
+        self.pending.settled(end).await;
         self.pending.enter(Phase::Stopping);
-        self.pending.settled(LINGER / 10).await;
+        self.pending.settled(end + LINGER / 10).await;
     }
 }
 
