@@ -39,6 +39,7 @@ static INFO: Info = Info {
     ],
     // `claude --resume ID` works from anywhere since 2.1.3; older releases need the directory the session began in.
     cwd_rule: CwdRule::Required,
+    home_var: Some("CLAUDE_CONFIG_DIR"),
     parser_version: 1,
 };
 

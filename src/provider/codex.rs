@@ -46,6 +46,7 @@ static INFO: Info = Info {
     ],
     // Elsewhere `codex resume` stops at a dialog that asks for the directory.
     cwd_rule: CwdRule::Required,
+    home_var: Some("CODEX_HOME"),
     parser_version: 2,
 };
 

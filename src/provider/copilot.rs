@@ -37,6 +37,7 @@ static INFO: Info = Info {
     ],
     // A resumed session goes back to its recorded directory.
     cwd_rule: CwdRule::RestoredByAgent,
+    home_var: Some("COPILOT_HOME"),
     parser_version: 1,
 };
 

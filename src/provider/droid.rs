@@ -34,6 +34,7 @@ static INFO: Info = Info {
         Mode { label: "auto high", args: &["--auto", "high"], bypasses_approval: true },
     ],
     cwd_rule: CwdRule::Required,
+    home_var: Some("FACTORY_HOME_OVERRIDE"),
     parser_version: 1,
 };
 
@@ -48,7 +49,8 @@ impl Provider for Droid {
         let vars = set.iter().map(|d| ("FACTORY_HOME_OVERRIDE".to_owned(), d.to_string_lossy().into_owned()));
         let vars = vars.collect();
         let home = set.or_else(|| env.home().map(Into::into));
-        let root = |h: std::path::PathBuf| Root { path: h.join(".factory/sessions"), label: "sessions", env: vars };
+        let root =
+            |h: std::path::PathBuf| Root { path: h.join(".factory/sessions"), label: "sessions", env: vars };
         home.map(root).into_iter().collect()
     }
 

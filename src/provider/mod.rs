@@ -30,6 +30,8 @@ pub struct Info {
     /// Ways to resume; the first is the default.
     pub modes: &'static [Mode],
     pub cwd_rule: CwdRule,
+    /// The variable that moves the agent's own directory, if there is one.
+    pub home_var: Option<&'static str>,
     /// Raised whenever the same bytes would give other sessions or messages: what was indexed before is read again.
     pub parser_version: u32,
 }
@@ -166,7 +168,7 @@ pub trait Sink {
 pub trait Provider: Send + Sync {
     fn info(&self) -> &'static Info;
 
-    /// Where the stores would be. Touches no disk.
+    /// Where the stores would be. Reads nothing but the small files in which an agent says where its stores are.
     fn roots(&self, env: &Env) -> Vec<Root>;
 
     /// What a name below a root is, from its path alone (`names` are the path's components).

@@ -118,7 +118,10 @@ impl Transcript {
 /// What stands where a title will be.
 fn is_placeholder(title: &str) -> bool {
     let title = title.trim().trim_start_matches("[Fork]").trim();
-    title.is_empty() || title.eq_ignore_ascii_case("untitled") || title == "New Session" || title == "Generating title…"
+    title.is_empty()
+        || title.eq_ignore_ascii_case("untitled")
+        || title == "New Session"
+        || title == "Generating title…"
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +174,9 @@ fn message_texts(v: &Value<'_>, out: &mut Out<'_>) {
             "thinking" => out.put(Role::Thinking, json::strings(get(block, "thinking"))),
             "tool_use" => out.tool(Role::ToolInput, json::strings(get(block, "input")), text(block, "name")),
             "tool_result" => out.put(Role::ToolOutput, json::content(get(block, "content"), &["text"])),
-            "text" if speaker == Speaker::Assistant => out.put(Role::Assistant, json::strings(get(block, "text"))),
+            "text" if speaker == Speaker::Assistant => {
+                out.put(Role::Assistant, json::strings(get(block, "text")))
+            }
             _ => {}
         }
     }
@@ -195,7 +200,9 @@ pub fn settings(v: &Value<'_>) -> Facts<'static> {
     for tag in items(get(v, "tags")) {
         let kind = match text(tag, "name").unwrap_or("") {
             "exec" => "exec",
-            "subagent" | "mission-worker" | "software-factory-subagent" | "software-factory-worker" => "subagent",
+            "subagent" | "mission-worker" | "software-factory-subagent" | "software-factory-worker" => {
+                "subagent"
+            }
             "automation" => "background",
             _ => continue,
         };
