@@ -13,6 +13,7 @@ pub mod text;
 pub mod io;
 pub mod provider;
 pub mod discover;
+pub mod config;
 pub mod index;
 pub mod query;
 pub mod resume;

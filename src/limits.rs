@@ -66,6 +66,8 @@ limits! {
     TOKEN_MAX: usize = 64, "bytes";
     /// A store's side file (names, settings) beyond this size is not read.
     SIDE_FILE_MAX: u64 = 16 << 20, "bytes";
+    /// A configuration file beyond this size is not read.
+    CONFIG_MAX: u64 = 1 << 20, "bytes";
     /// A conversation kept as one document beyond this size is not read.
     DOCUMENT_MAX: u64 = 32 << 20, "bytes";
     /// Work of one read of a store's database, in steps of SQLite's machine; beyond it the read fails.

@@ -28,8 +28,9 @@ impl Catalog {
 
     fn provider(&self, provider: &dyn Provider) -> ProviderInfo {
         let info = provider.info();
-        let command = info.programs.first().copied().unwrap_or("");
-        let found = self.env.find_program(info.programs);
+        let commands = info.commands(self.config.program(provider));
+        let found = self.env.find_program(&commands);
+        let command = commands.into_iter().next().unwrap_or_default();
         let labels = |unsafe_only: bool| {
             info.modes
                 .iter()
@@ -40,9 +41,9 @@ impl Catalog {
         ProviderInfo {
             id: info.id.to_owned(),
             name: info.name.to_owned(),
-            command: command.to_owned(),
             installed: found.is_some(),
-            program: found.map_or_else(|| command.to_owned(), |p| p.to_string_lossy().into_owned()),
+            program: found.map_or_else(|| command.clone(), |p| p.to_string_lossy().into_owned()),
+            command,
             resume_modes: labels(false),
             version_probe: "not_run".to_owned(),
             unsafe_modes: labels(true),

@@ -3,13 +3,13 @@
 use super::resident::Resident;
 use super::response::IndexState;
 use super::scope::Scope;
+use crate::config::Config;
 use crate::discover::{Active, Trouble, activate};
 use crate::error::{Error, Result};
 use crate::index::{self, Loaded, Progress, Refreshed, Request, Snapshot, Status, Store};
 use crate::io::cache_dir::CacheDir;
 use crate::io::env::Env;
 use crate::limits::{LOCK_WAIT_MS, OVERLAY_MAX};
-use crate::provider::{Provider, Root, registry};
 use crate::query::View;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -29,6 +29,7 @@ type Watch = dyn Fn(Progress) + Send + Sync;
 /// The catalog of one user, as one front end sees it.
 pub struct Catalog {
     pub(super) env: Env,
+    pub(super) config: Config,
     pub(super) scope: Scope,
     pub(super) store: Store,
     freshness: Freshness,
@@ -53,6 +54,7 @@ impl Catalog {
         // Without any directory everything is taken into memory: the path cannot be made, and the refresh says so.
         let cache = CacheDir::locate(&env).unwrap_or_else(|| CacheDir::at("/nonexistent/agf-catalog"));
         Self {
+            config: Config::load(&env),
             env,
             scope,
             store: Store::new(cache),
@@ -113,13 +115,11 @@ impl Catalog {
         }
     }
 
-    fn roots(&self) -> Vec<(&'static dyn Provider, Root)> {
-        registry::ALL.iter().flat_map(|p| p.roots(&self.env).into_iter().map(|r| (*p, r))).collect()
-    }
-
     pub(super) fn request(&self, rebuild: bool) -> Request<'_> {
         Request {
-            roots: self.roots(),
+            roots: self.config.roots(&self.env),
+            troubles: self.config.troubles(),
+            keep_vanished: self.config.keep_vanished,
             now_ms: self.env.now_ms(),
             wait: Duration::from_millis(LOCK_WAIT_MS),
             rebuild,
@@ -189,7 +189,7 @@ impl Catalog {
         work: impl Fn(&Ready<'_>) -> Result<T>,
     ) -> Result<T> {
         let active = activate(snapshot.tables(), &request.roots);
-        attempt(snapshot, &active, &[], &Refreshed::default(), &work)
+        attempt(snapshot, &active, &request.troubles, &Refreshed::default(), &work)
             .unwrap_or_else(|| Err(Error::index("the index is damaged")))
     }
 

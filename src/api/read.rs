@@ -48,9 +48,11 @@ fn page(
     let warnings = warnings::collect(ready, selection);
     let session = lookup::find(ready, selection, &request.session_id, request.include_non_interactive);
     let session = session.or_else(|e| warnings::fail_if_blind(ready, selection, &warnings).and(Err(e)))?;
-    let unit = ready.view.sessions[session as usize].unit;
+    let session = &ready.view.sessions[session as usize];
+    let unit = session.unit;
     let gone = || Error::new(ErrorCode::NotFound, "the session's file is gone");
-    let (provider, source) = lookup::source_of(ready, unit).ok_or_else(gone)?;
+    let source = lookup::source_of(ready, unit).filter(|_| !session.vanished);
+    let (provider, source) = source.ok_or_else(gone)?;
     let row = ready.view.snapshot.tables().unit(unit).map(|u| u.row.clone().into_owned()).unwrap_or_default();
     let first = match request.around {
         Some(around) => around.saturating_sub(limit / 2),

@@ -47,7 +47,9 @@ pub fn record(ready: &Ready<'_>, session: u32, texts: Texts) -> SessionRecord {
         parent_session_id: f.parent.as_deref().map(id),
         forked_from: forked_from(ready, session),
         archived: f.archived,
-        resume_kind: f.resume.as_str().to_owned(),
+        resume_kind: s.resume_kind().as_str().to_owned(),
+        source_exists: s.vanished.then_some(false),
+        store: s.elsewhere.map(|label| Clean::name(label, NAME_MAX)),
         matches: None,
         current: None,
     };

@@ -68,6 +68,12 @@ pub struct SessionRecord {
     pub forked_from: Option<String>,
     pub archived: bool,
     pub resume_kind: String,
+    /// `false` if the agent has deleted the session and it is only remembered (`keep_vanished`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_exists: Option<bool>,
+    /// What the user calls the copied store it is in (`[[store]]`); absent for the agent's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<Clean>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<Match>>,
     /// Whether it is the session that asks.

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 /// Everything worth a warning within a selection.
 pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
     let wanted = |agent: &str| selection.agent.is_none_or(|p| p.info().id == agent);
-    let mut counted: BTreeMap<(&'static str, &'static str), (u64, String)> = BTreeMap::new();
-    let mut add = |agent: &'static str, code: &'static str, n: u64, place: String| {
-        if wanted(agent) {
+    let mut counted: BTreeMap<(Option<&'static str>, &'static str), (u64, String)> = BTreeMap::new();
+    let mut add = |agent: Option<&'static str>, code: &'static str, n: u64, place: String| {
+        if agent.is_none_or(wanted) {
             counted.entry((agent, code)).or_insert((0, place)).0 += n;
         }
     };
@@ -30,7 +30,7 @@ pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
         let Some((provider, _, rel)) = crate::index::locate(tables, &rec.file, ready.active) else {
             continue;
         };
-        let agent = provider.info().id;
+        let agent = Some(provider.info().id);
         if let Some(code) = bad {
             add(agent, code, 1, rel.clone());
         }
@@ -49,7 +49,7 @@ pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
         source: None,
     });
     let stores = counted.into_iter().map(|((agent, code), (count, place))| Warning {
-        agent: Some(agent.to_owned()),
+        agent: agent.map(str::to_owned),
         code: code.to_owned(),
         message: message(code).to_owned(),
         count,
@@ -60,7 +60,7 @@ pub fn collect(ready: &Ready<'_>, selection: &Selection) -> Vec<Warning> {
 
 fn bad(health: Health) -> Option<&'static str> {
     match health {
-        Health::Good => None,
+        Health::Good | Health::Vanished => None,
         Health::NotRegular => Some("not_a_regular_file"),
         Health::Unreadable => Some("unreadable"),
         Health::Malformed => Some("malformed"),
@@ -76,6 +76,7 @@ fn message(code: &str) -> &'static str {
         "not_a_regular_file" => "a session's name belongs to something that is not a regular file",
         "records_skipped" => "records that are damaged were left out",
         "records_shortened" => "very long records are searchable only by the beginnings of their texts",
+        "config_invalid" => "the configuration file is not understood, or names an unknown agent",
         "index_busy" => "another process keeps the index; this answer was made in memory",
         "index_not_writable" => "the index cannot be written; this answer was made in memory",
         _ => "the answer may be incomplete",

@@ -6,6 +6,8 @@ mod tree;
 mod watch;
 
 pub use list::look_at;
-pub use scan::{Active, Changes, DirChange, FileChange, activate, is_racy, known_dirs, roots_stand, scan};
+pub use scan::{
+    Active, Changes, DirChange, FileChange, SearchRoot, activate, is_racy, known_dirs, roots_stand, scan,
+};
 pub use tree::{Dir, File, Health, Known, NO_PARENT, RootId, Trouble};
 pub use watch::{Notices, Sentinel, Watcher};

@@ -12,12 +12,23 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A place to look at.
+#[derive(Clone)]
+pub struct SearchRoot {
+    pub provider: &'static dyn Provider,
+    pub root: Root,
+    /// What the user calls a store that is not the agent's own on this machine.
+    pub elsewhere: Option<Arc<str>>,
+}
 
 /// A root of the present environment, with its place in the remembered table.
 pub struct Active {
     pub id: u32,
     pub provider: &'static dyn Provider,
     pub root: Root,
+    pub elsewhere: Option<Arc<str>>,
 }
 
 /// A change of a directory.
@@ -47,6 +58,8 @@ pub struct Changes {
     pub files: Vec<FileChange>,
     /// Directories that could not be looked at now. Files are marked by their health instead.
     pub troubles: Vec<Trouble>,
+    /// What is gone stays known as such.
+    pub keep_vanished: bool,
 }
 
 impl Changes {
@@ -57,7 +70,7 @@ impl Changes {
 }
 
 /// Gives these roots their numbers in the remembered table. New ones follow it.
-pub fn activate(known: &impl Known, roots: &[(&'static dyn Provider, Root)]) -> Vec<Active> {
+pub fn activate(known: &impl Known, roots: &[SearchRoot]) -> Vec<Active> {
     let mut changes = Changes::default();
     number_roots(known, roots.to_vec(), &mut changes);
     changes.active
@@ -67,7 +80,7 @@ pub fn activate(known: &impl Known, roots: &[(&'static dyn Provider, Root)]) -> 
 /// which something can have changed, if that is known: then only they and those directly in them are looked at.
 pub fn scan(
     known: &(impl Known + Sync),
-    roots: Vec<(&'static dyn Provider, Root)>,
+    roots: Vec<SearchRoot>,
     now_ms: i64,
     threads: usize,
     only: Option<&HashSet<PathBuf>>,
@@ -87,8 +100,8 @@ pub fn scan(
     walk.changes
 }
 
-fn number_roots(known: &impl Known, roots: Vec<(&'static dyn Provider, Root)>, changes: &mut Changes) {
-    for (provider, root) in roots {
+fn number_roots(known: &impl Known, roots: Vec<SearchRoot>, changes: &mut Changes) {
+    for SearchRoot { provider, root, elsewhere } in roots {
         let is = |r: &RootId<'_>| {
             r.agent == provider.info().id && r.label == root.label && Path::new(r.path.as_ref()) == root.path
         };
@@ -101,7 +114,7 @@ fn number_roots(known: &impl Known, roots: Vec<(&'static dyn Provider, Root)>, c
             });
             known.roots().len() + changes.new_roots.len() - 1
         });
-        changes.active.push(Active { id: id as u32, provider, root });
+        changes.active.push(Active { id: id as u32, provider, root, elsewhere });
     }
 }
 
@@ -166,9 +179,13 @@ impl<K: Known + Sync> Walk<'_, K> {
         let mut rooted = HashSet::new();
         for (id, _, look) in &looks {
             let Some(dir) = self.known.dir(*id) else { continue };
-            if !matches!(look, Look::Gone) {
-                self.seen.insert((dir.fingerprint.dev, dir.fingerprint.ino));
-            }
+            // As it is now: the number it had may be another directory's by now.
+            let now = match look {
+                Look::List(fp) => Some(fp),
+                Look::Same | Look::Failed(_) => Some(&dir.fingerprint).filter(|_| !dir.gone),
+                Look::Gone => None,
+            };
+            self.seen.extend(now.map(inode));
             if dir.parent == NO_PARENT {
                 rooted.insert(dir.root);
             }
@@ -190,12 +207,14 @@ impl<K: Known + Sync> Walk<'_, K> {
 
     fn trouble(&mut self, active: usize, rel: &str, code: &'static str) {
         let agent = self.changes.active[active].provider.info().id;
-        self.changes.troubles.push(Trouble { agent, place: rel.to_owned(), code });
+        self.changes.troubles.push(Trouble { agent: Some(agent), place: rel.to_owned(), code });
     }
 
     fn gone(&mut self, id: u32) {
         self.changes.dirs.push(DirChange::Gone(id));
-        self.changes.files.extend(self.known.files_in(id).iter().map(|f| FileChange::Gone(*f)));
+        let there = |f: &&u32| self.known.file(**f).is_some_and(|f| f.health != Health::Vanished);
+        let files = self.known.files_in(id).iter().filter(there).map(|f| FileChange::Gone(*f));
+        self.changes.files.extend(files);
         // Directories below are known too, and are found gone by themselves.
     }
 
@@ -219,8 +238,9 @@ impl<K: Known + Sync> Walk<'_, K> {
             Err(e) => return self.failed(id, active, code(&e)),
         };
         let racy = self.is_racy(&fingerprint);
-        if fingerprint != dir.fingerprint || racy != dir.racy || dir.failed {
-            let put = Dir { rel: Cow::Owned(rel.clone()), fingerprint, racy, failed: false, ..*dir };
+        if fingerprint != dir.fingerprint || racy != dir.racy || dir.failed || dir.gone {
+            let put =
+                Dir { rel: Cow::Owned(rel.clone()), fingerprint, racy, failed: false, gone: false, ..*dir };
             self.changes.dirs.push(DirChange::Put(id, put));
         }
         let files: HashMap<&str, u32> = self
@@ -268,6 +288,7 @@ impl<K: Known + Sync> Walk<'_, K> {
             fingerprint,
             racy: self.is_racy(&fingerprint),
             failed: listed.is_err(),
+            gone: false,
         };
         self.changes.dirs.push(DirChange::Put(id, dir));
         match listed {
@@ -316,7 +337,7 @@ impl<K: Known + Sync> Walk<'_, K> {
                     .files_in(id)
                     .iter()
                     .filter_map(|f| self.known.file(*f))
-                    .filter(|f| !f.link)
+                    .filter(|f| !f.link && f.health != Health::Vanished)
                     .map(|f| inode(&f.fingerprint)),
             );
         }
@@ -346,7 +367,7 @@ fn concerns(known: &impl Known, root: &Root, id: u32, only: &HashSet<PathBuf>) -
 pub fn roots_stand(known: &impl Known, active: &[Active]) -> bool {
     (0..known.dir_count()).filter_map(|id| known.dir(id)).filter(|d| d.parent == NO_PARENT).all(|d| {
         let Some(a) = active.iter().find(|a| a.id == d.root) else { return true };
-        stat::stat(&a.root.path).is_ok_and(|(fp, _)| fp.same_file(&d.fingerprint))
+        stat::stat(&a.root.path).map_or(d.gone, |(fp, _)| !d.gone && fp.same_file(&d.fingerprint))
     }) && active.iter().all(|a| has_root_dir(known, a.id) || stat::stat(&a.root.path).is_err())
 }
 
@@ -381,15 +402,16 @@ fn look_at(
     let Some(dir) = known.dir(id) else { return Look::Gone };
     let handle = match stat::Dir::open(&at(&active.root, &dir.rel)) {
         Ok(handle) => handle,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Look::Gone,
-        Err(e) if e.kind() == ErrorKind::NotADirectory => return Look::Gone,
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return if dir.gone { Look::Same } else { Look::Gone };
+        }
         Err(e) => return Look::Failed(code(&e)),
     };
     for file in known.files_in(id) {
         files.extend(look_at_file(known, &handle, *file, racy_from));
     }
     match handle.fingerprint() {
-        Ok(fp) if fp == dir.fingerprint && !dir.racy && !dir.failed => Look::Same,
+        Ok(fp) if fp == dir.fingerprint && !dir.racy && !dir.failed && !dir.gone => Look::Same,
         Ok(fp) => Look::List(fp),
         Err(e) => Look::Failed(code(&e)),
     }
@@ -398,10 +420,11 @@ fn look_at(
 fn look_at_file(known: &impl Known, dir: &stat::Dir, id: u32, racy_from: i64) -> Option<FileChange> {
     let file = known.file(id)?;
     let Some((fingerprint, health)) = condition(look(dir, &file.name), false) else {
-        return Some(FileChange::Gone(id));
+        return (file.health != Health::Vanished).then_some(FileChange::Gone(id));
     };
     let odd = file.health == Health::NotRegular && health == Health::NotRegular;
-    if fingerprint == file.fingerprint && (health == Health::Good || odd || health == file.health) {
+    let same = health == Health::Good || odd || health == file.health;
+    if fingerprint == file.fingerprint && same && file.health != Health::Vanished {
         return (file.racy && health == Health::Good).then_some(FileChange::Unsure(id));
     }
     let file = File {

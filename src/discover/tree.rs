@@ -41,6 +41,8 @@ pub struct Dir<'a> {
     pub racy: bool,
     /// It could not be listed: what is known of it may be out of date.
     pub failed: bool,
+    /// It is not there any more; what was in it is kept.
+    pub gone: bool,
 }
 
 /// Whether a file can be read.
@@ -54,6 +56,8 @@ pub enum Health {
     Unreadable,
     /// Its format as a whole was not understood.
     Malformed,
+    /// It is gone; what it held is kept.
+    Vanished,
 }
 
 /// A file of a store.
@@ -84,7 +88,7 @@ pub trait Known {
 /// Something that could not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    pub agent: &'static str,
+    pub agent: Option<&'static str>,
     /// Path below the store's root.
     pub place: String,
     pub code: &'static str,

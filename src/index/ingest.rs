@@ -24,6 +24,9 @@ pub struct OldUnit {
     pub id: u32,
     pub stamp: u64,
     pub seq: u32,
+    pub vanished: bool,
+    /// Somebody said something in it.
+    pub said: bool,
 }
 
 /// A source to read, with what is known of it.
@@ -36,6 +39,8 @@ pub struct Job {
     pub units: HashMap<String, OldUnit>,
     /// The facts to go on from, if the file may only have grown.
     pub facts: Option<Facts<'static>>,
+    /// Rows that are gone stay known as such.
+    pub keep_vanished: bool,
 }
 
 /// A unit as it is now.
@@ -56,6 +61,8 @@ pub struct Outcome {
     pub rec: SourceRec<'static>,
     pub units: Vec<NewUnit>,
     pub removed: Vec<u32>,
+    /// Units that are gone from the source and kept.
+    pub vanished: Vec<u32>,
     pub bytes: u64,
 }
 
@@ -163,7 +170,7 @@ fn unreadable(job: Job, mut rec: SourceRec<'static>, e: &std::io::Error) -> Outc
     };
     rec.read = true;
     // What was known of it stays: a source that can't be read is not an empty one.
-    Outcome { id: job.id, rec, units: Vec::new(), removed: Vec::new(), bytes: 0 }
+    Outcome { id: job.id, rec, units: Vec::new(), removed: Vec::new(), vanished: Vec::new(), bytes: 0 }
 }
 
 /// Completes the record of a source that was read, and drops the units it no longer holds.
@@ -198,11 +205,17 @@ fn settle(
     rec.mark = mark(file, rec.offset.unwrap_or(size)).unwrap_or(0);
     // A failed pass removes nothing: rows it did not reach may still be there.
     let stays = |id: &u32| failed || kept.contains(id) || units.iter().any(|u| u.id == *id);
-    let removed: Vec<u32> = job.units.values().map(|u| u.id).filter(|id| !stays(id)).collect();
+    let same_parser = job.rec.parser == rec.parser;
+    let kept_gone =
+        |(row, u): &(&String, &OldUnit)| job.keep_vanished && same_parser && u.said && !row.is_empty();
+    let gone = job.units.iter().filter(|(_, u)| !stays(&u.id));
+    let (vanished, removed): (Vec<_>, Vec<_>) = gone.partition(kept_gone);
+    let removed: Vec<u32> = removed.iter().map(|(_, u)| u.id).collect();
+    let vanished = vanished.iter().filter(|(_, u)| !u.vanished).map(|(_, u)| u.id).collect();
     for id in &removed {
         target.output.delete(&target.fields, *id);
     }
-    Ok(Outcome { id: job.id, rec, units, removed, bytes: size - from.unwrap_or(0).min(size) })
+    Ok(Outcome { id: job.id, rec, units, removed, vanished, bytes: size - from.unwrap_or(0).min(size) })
 }
 
 /// A hash of the first `upto` bytes: of all of them up to a megabyte, of samples beyond.
@@ -324,7 +337,9 @@ impl Sink for UnitSink<'_> {
     fn keep(&mut self, row: &str, stamp: u64) -> bool {
         match self.job.units.get(row) {
             Some(old)
-                if old.stamp == stamp && self.job.rec.parser == self.job.provider.info().parser_version =>
+                if old.stamp == stamp
+                    && !old.vanished
+                    && self.job.rec.parser == self.job.provider.info().parser_version =>
             {
                 self.kept.push(old.id);
                 true

@@ -2,15 +2,19 @@
 
 use super::ingest::{Job, OldUnit, mark};
 use super::snapshot::Snapshot;
-use super::tables::{Frame, SourceRec, Tables};
+use super::tables::{Frame, SourceRec, Tables, UnitRec};
 use crate::discover::{Active, Changes, Dir, DirChange, File, FileChange, Health, Known};
 use crate::io::stat;
+use crate::model::UnitKind;
 use crate::provider::{Provider, Root};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Whether there is anything to do: changes, sources left over from an interrupted pass, or another parser.
 pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
+    if tables.lost && !changes.keep_vanished {
+        return false;
+    }
     changes.is_empty()
         && tables.pending == 0
         && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
@@ -22,9 +26,8 @@ pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
 
 fn outdated(tables: &Tables<'_>, source: &SourceRec<'_>, active: &[Active]) -> bool {
     let root = tables.dir(source.file.dir).map(|d| d.root);
-    active
-        .iter()
-        .any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && source.read)
+    let there = source.read && source.file.health != Health::Vanished;
+    active.iter().any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && there)
 }
 
 /// Files written just before they were read, that a look at their content shows to be as they were.
@@ -74,6 +77,7 @@ pub struct Plan<'s> {
     /// Units whose source is gone.
     pub removed: Vec<u32>,
     touched: HashSet<u32>,
+    keep_vanished: bool,
 }
 
 impl<'s> Plan<'s> {
@@ -85,13 +89,17 @@ impl<'s> Plan<'s> {
             jobs: Vec::new(),
             removed: Vec::new(),
             touched: HashSet::new(),
+            keep_vanished: changes.keep_vanished,
         };
         plan.frame.roots = changes.new_roots.clone();
-        plan.directories(changes);
         let new_dirs: HashMap<u32, &Dir<'static>> = changes.dirs.iter().filter_map(put).collect();
         let place = |file: &File<'_>| plan_place(current.tables(), &new_dirs, &changes.active, file);
         plan.files(changes, &place);
         plan.left_over(changes, &place);
+        if current.tables().lost {
+            plan.forget();
+        }
+        plan.directories(changes);
         plan.jobs.sort_by_key(|j| std::cmp::Reverse(j.rec.file.fingerprint.mtime_ns));
         plan
     }
@@ -102,10 +110,65 @@ impl<'s> Plan<'s> {
     }
 
     fn directories(&mut self, changes: &Changes) {
-        self.frame.dirs.extend(changes.dirs.iter().map(|change| match change {
+        let any_gone = changes.dirs.iter().any(|c| matches!(c, DirChange::Gone(_)));
+        let needed = if any_gone { self.above_the_vanished() } else { HashSet::new() };
+        let dirs = changes.dirs.iter().map(|change| match change {
             DirChange::Put(id, dir) => (*id, Some(dir.clone())),
+            DirChange::Gone(id) if needed.contains(id) => (*id, self.gone_dir(*id)),
             DirChange::Gone(id) => (*id, None),
-        }));
+        });
+        let dirs: Vec<_> = dirs.collect();
+        self.frame.dirs.extend(dirs);
+    }
+
+    fn gone_dir(&self, id: u32) -> Option<Dir<'static>> {
+        let dir = self.current.tables().dir(id)?;
+        Some(Dir { rel: Cow::Owned(dir.rel.clone().into_owned()), gone: true, ..*dir })
+    }
+
+    /// The directories that lead to sources which are gone and kept.
+    fn above_the_vanished(&self) -> HashSet<u32> {
+        let tables = self.current.tables();
+        let now: HashMap<u32, Option<&SourceRec<'_>>> =
+            self.frame.sources.iter().map(|(id, s)| (*id, s.as_ref())).collect();
+        let earlier = tables.sources.iter().enumerate().map(|(id, s)| (id as u32, s.as_ref()));
+        let kept = earlier
+            .filter_map(|(id, s)| now.get(&id).copied().unwrap_or(s))
+            .filter(|s| s.file.health == Health::Vanished);
+        let mut needed = HashSet::new();
+        for source in kept {
+            let mut at = source.file.dir;
+            while needed.insert(at) {
+                let Some(dir) = tables.dir(at) else { break };
+                at = dir.parent;
+            }
+        }
+        needed
+    }
+
+    /// Lets go of what is kept but no longer wanted: all of it, or what is back under another name.
+    fn forget(&mut self) {
+        let tables = self.current.tables();
+        let live: HashSet<u64> = tables.live_sessions().collect();
+        let keep = self.keep_vanished;
+        let unwanted = |u: &UnitRec<'_>| {
+            u.vanished && (!keep || (u.facts.kind == UnitKind::Main && live.contains(&u.session)))
+        };
+        let units = tables.units.iter().enumerate().filter_map(|(i, u)| Some((i as u32, u.as_ref()?)));
+        let gone: Vec<u32> = units.filter(|(_, u)| unwanted(u)).map(|(i, _)| i).collect();
+        for (id, source) in
+            tables.sources.iter().enumerate().filter_map(|(i, s)| Some((i as u32, s.as_ref()?)))
+        {
+            let empty = || tables.units_of(id).iter().all(|u| gone.contains(u));
+            if source.file.health == Health::Vanished && !self.touched.contains(&id) && empty() {
+                self.frame.sources.push((id, None));
+            }
+        }
+        self.removed.extend(gone);
+        if !keep {
+            let dirs = tables.dirs.iter().enumerate().filter(|(_, d)| d.as_ref().is_some_and(|d| d.gone));
+            self.frame.dirs.extend(dirs.map(|(id, _)| (id as u32, None)));
+        }
     }
 
     fn files(&mut self, changes: &Changes, place: &impl Fn(&File<'_>) -> Place) {
@@ -123,13 +186,25 @@ impl<'s> Plan<'s> {
                         self.unsure(*id, &changes.active, place(file));
                     }
                 }
-                FileChange::Gone(id) => {
-                    self.touched.insert(*id);
-                    self.frame.sources.push((*id, None));
-                    self.removed.extend(tables.units_of(*id));
-                }
+                FileChange::Gone(id) => self.gone(*id),
             }
         }
+    }
+
+    fn gone(&mut self, id: u32) {
+        self.touched.insert(id);
+        let tables = self.current.tables();
+        let units = || tables.units_of(id).iter().filter_map(|u| Some((*u, tables.unit(*u)?)));
+        let kept = tables.source(id).filter(|_| self.keep_vanished && units().any(|(_, u)| said(u)));
+        let Some(source) = kept else {
+            self.frame.sources.push((id, None));
+            self.removed.extend(tables.units_of(id));
+            return;
+        };
+        let mut rec = SourceRec { read: true, offset: None, state: Cow::Borrowed(&[]), ..own(source) };
+        rec.file.health = Health::Vanished;
+        self.frame.sources.push((id, Some(rec)));
+        self.frame.units.extend(units().map(|(u, unit)| (u, Some(unit.as_vanished()))));
     }
 
     fn add(&mut self, id: u32, rec: SourceRec<'static>, place: Place) {
@@ -145,7 +220,12 @@ impl<'s> Plan<'s> {
         let old = tables.units_of(id).iter().filter_map(|u| Some((*u, tables.unit(*u)?)));
         let units: HashMap<String, OldUnit> = old
             .clone()
-            .map(|(id, u)| (u.row.clone().into_owned(), OldUnit { id, stamp: u.stamp, seq: u.seq }))
+            .map(|(id, u)| {
+                (
+                    u.row.clone().into_owned(),
+                    OldUnit { id, stamp: u.stamp, seq: u.seq, vanished: u.vanished, said: said(u) },
+                )
+            })
             .collect();
         let facts = rec.offset.and_then(|_| old.clone().find(|(_, u)| u.row.is_empty())).map(|(_, u)| {
             let mut facts = u.facts.clone().into_owned();
@@ -154,7 +234,8 @@ impl<'s> Plan<'s> {
             facts.recap = Some(texts.recap).filter(|r| !r.is_empty());
             facts
         });
-        self.jobs.push(Job { id, provider, root, rel, rec, units, facts });
+        let keep_vanished = self.keep_vanished;
+        self.jobs.push(Job { id, provider, root, rel, rec, units, facts, keep_vanished });
     }
 
     fn changed(&mut self, id: u32, file: &File<'static>, place: Place) {
@@ -163,7 +244,7 @@ impl<'s> Plan<'s> {
         let Some(old) = tables.source(id) else { return };
         let mut rec = own(old);
         // Another file under the same name is read from its start.
-        if !file.fingerprint.same_file(&old.file.fingerprint) {
+        if !file.fingerprint.same_file(&old.file.fingerprint) || old.file.health == Health::Vanished {
             rec.offset = None;
         }
         rec.file = file.clone();
@@ -200,6 +281,11 @@ impl<'s> Plan<'s> {
             }
         }
     }
+}
+
+/// Whether somebody said something in a unit.
+fn said(unit: &UnitRec<'_>) -> bool {
+    unit.facts.messages > 0 || unit.facts.inherits
 }
 
 fn put(change: &DirChange) -> Option<(u32, &Dir<'static>)> {

@@ -5,8 +5,7 @@ use super::plan::Plan;
 use super::snapshot::Snapshot;
 use super::store::{Loaded, Store};
 use super::write::{Failure, Writing};
-use crate::discover::{Changes, scan};
-use crate::provider::{Provider, Root};
+use crate::discover::{Changes, SearchRoot, Trouble, scan};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +30,11 @@ pub struct Refreshed {
 
 /// What a refresh is asked to do.
 pub struct Request<'r> {
-    pub roots: Vec<(&'static dyn Provider, Root)>,
+    pub roots: Vec<SearchRoot>,
+    /// What is known to be amiss before anything was looked at.
+    pub troubles: Vec<Trouble>,
+    /// Sessions that are gone from their stores stay findable.
+    pub keep_vanished: bool,
     pub now_ms: i64,
     pub wait: Duration,
     /// What is there is not to be trusted: begin anew.
@@ -96,7 +99,10 @@ pub fn overlay(
 ) -> Option<(Snapshot, Refreshed)> {
     const FILES: usize = 16;
     let plan = Plan::new(current, changes);
-    let many = plan.jobs.len() > FILES || plan.work() > most || plan.frame.sources.len() > 4 * FILES;
+    // What is no longer to be remembered must go from the disk too.
+    let forgets = current.tables().lost && !changes.keep_vanished;
+    let many =
+        forgets || plan.jobs.len() > FILES || plan.work() > most || plan.frame.sources.len() > 4 * FILES;
     if current.messages.is_none() || many {
         return None;
     }
@@ -118,5 +124,8 @@ fn write(
 /// Compares the stores with a state of the catalog.
 pub fn look(snapshot: &Snapshot, request: &Request<'_>, only: Option<&HashSet<PathBuf>>) -> Changes {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-    scan(snapshot.tables(), request.roots.clone(), request.now_ms, threads, only)
+    let mut changes = scan(snapshot.tables(), request.roots.clone(), request.now_ms, threads, only);
+    changes.troubles.extend(request.troubles.iter().cloned());
+    changes.keep_vanished = request.keep_vanished;
+    changes
 }

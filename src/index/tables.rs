@@ -1,13 +1,13 @@
 //! What is known of every directory, file and unit: a log of frames, each a set of changes, read back without copying strings.
 
 use crate::discover::{Dir, File, Known, NO_PARENT, RootId};
-use crate::model::Facts;
+use crate::model::{Facts, UnitKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Begins every catalog file.
-pub const MAGIC: &[u8; 16] = b"agf-catalog-1\n\0\0";
+pub const MAGIC: &[u8; 16] = b"agf-catalog-2\n\0\0";
 
 /// A file of a store and how far it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,20 @@ pub struct UnitRec<'a> {
     #[serde(borrow)]
     pub facts: Facts<'a>,
     pub texts: TextRef,
+    /// It is gone from its store and kept in memory of it.
+    pub vanished: bool,
+}
+
+impl UnitRec<'_> {
+    /// The same, as gone from its store.
+    pub fn as_vanished(&self) -> UnitRec<'static> {
+        UnitRec {
+            row: Cow::Owned(self.row.clone().into_owned()),
+            facts: self.facts.clone().into_owned(),
+            vanished: true,
+            ..*self
+        }
+    }
 }
 
 /// A set of changes. `None` deletes.
@@ -116,6 +130,8 @@ pub struct Tables<'a> {
     files_in: Groups,
     dirs_in: Groups,
     units_of: Groups,
+    /// Whether there are units that are gone from their stores.
+    pub lost: bool,
     /// Bytes of the first frame: what the rest is measured against.
     pub base_len: usize,
 }
@@ -188,6 +204,7 @@ impl<'a> Tables<'a> {
                 .enumerate()
                 .filter_map(|(i, d)| Some((d.as_ref()?.parent, by(i))).filter(|(p, _)| *p != NO_PARENT)),
         );
+        self.lost = self.units.iter().flatten().any(|u| u.vanished);
         self.units_of = Groups::new(
             self.sources.len(),
             self.units.iter().enumerate().filter_map(|(i, u)| Some((u.as_ref()?.source, by(i)))),
@@ -200,6 +217,12 @@ impl<'a> Tables<'a> {
 
     pub fn unit(&self, id: u32) -> Option<&UnitRec<'a>> {
         self.units.get(id as usize)?.as_ref()
+    }
+
+    /// The sessions whose conversation is in its store.
+    pub fn live_sessions(&self) -> impl Iterator<Item = u64> {
+        let live = |u: &&UnitRec<'_>| !u.vanished && u.facts.kind == UnitKind::Main;
+        self.units.iter().flatten().filter(live).map(|u| u.session)
     }
 
     pub fn units_of(&self, source: u32) -> &[u32] {

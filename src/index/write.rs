@@ -70,7 +70,7 @@ impl Writing<'_> {
             let target = Target { output: &output, fields, next_unit: &next_unit };
             let outcomes = queue.read(&target, &part)?;
             frame.pending = queue.left() as u32;
-            let texts = fill(&mut frame, outcomes, &state);
+            let texts = fill(&mut frame, outcomes, &state, self.current.tables());
             state = self.publish(&mut output, std::mem::take(&mut frame), texts, state)?;
             if queue.left() == 0 || end.is_some_and(|e| Instant::now() >= e) {
                 break;
@@ -135,7 +135,7 @@ impl Writing<'_> {
             texts: current.texts.clone(),
             fresh: false,
         };
-        let texts = fill(&mut frame, outcomes, &state);
+        let texts = fill(&mut frame, outcomes, &state, self.current.tables());
         let mut messages = self.current.messages.clone();
         if let Output::Segment(segment) = output
             && sources > 0
@@ -354,11 +354,19 @@ fn writer(index: &Index, bytes: u64) -> Result<IndexWriter, Failure> {
 }
 
 /// Adds what was read to the frame. Returns the longer texts to append.
-fn fill(frame: &mut Frame<'static>, outcomes: Vec<Outcome>, state: &Published) -> Vec<u8> {
+fn fill(
+    frame: &mut Frame<'static>,
+    outcomes: Vec<Outcome>,
+    state: &Published,
+    before: &Tables<'_>,
+) -> Vec<u8> {
     let base = state.texts.len + state.texts.more.len() as u64;
     let mut texts = Vec::new();
     for outcome in outcomes {
         frame.units.extend(outcome.removed.iter().map(|u| (*u, None)));
+        let vanished =
+            outcome.vanished.iter().filter_map(|u| Some((*u, Some(before.unit(*u)?.as_vanished()))));
+        frame.units.extend(vanished);
         for unit in outcome.units {
             let at = put_texts(&unit, base, &mut texts);
             let rec = UnitRec {
@@ -369,6 +377,7 @@ fn fill(frame: &mut Frame<'static>, outcomes: Vec<Outcome>, state: &Published) -
                 seq: unit.seq,
                 facts: unit.facts,
                 texts: at,
+                vanished: false,
             };
             frame.units.push((unit.id, Some(rec)));
         }

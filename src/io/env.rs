@@ -51,7 +51,18 @@ impl Env {
 
     /// A variable that holds a directory: absolute, or relative to the working directory; a leading `~/` is the home.
     pub fn dir_var(&self, name: &str) -> Option<PathBuf> {
-        let value = self.var(name)?;
+        self.path(self.var(name)?)
+    }
+
+    /// The environment in which an agent would see another home, or another directory of its own: nothing but that is set.
+    pub fn elsewhere(&self, var: &str, dir: &Path) -> Self {
+        let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        let name = if var == "HOME" { home } else { var };
+        Self { fixed_now_ms: self.fixed_now_ms, ..Self::from_vars([(name, dir.to_string_lossy())]) }
+    }
+
+    /// A path as users write it: absolute, or relative to the working directory; a leading `~/` is the home.
+    pub fn path(&self, value: &str) -> Option<PathBuf> {
         if let Some(rest) = value.strip_prefix("~/") {
             return self.home.as_ref().map(|h| h.join(rest));
         }
@@ -85,14 +96,20 @@ impl Env {
         }
     }
 
-    /// The first executable of one of these names on `PATH`, as an absolute path.
-    pub fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
-        let path = self.var("PATH")?;
-        let dirs: Vec<PathBuf> = path
-            .split(if cfg!(windows) { ';' } else { ':' })
-            .map(|d| if d.is_empty() { PathBuf::from(".") } else { PathBuf::from(d) })
-            .filter_map(|d| if d.is_absolute() { Some(d) } else { Some(self.cwd.as_ref()?.join(d)) })
+    /// The first executable of one of these names on `PATH`, as an absolute path. A name that is one is taken as it is.
+    pub fn find_program(&self, names: &[String]) -> Option<PathBuf> {
+        let dirs: Vec<PathBuf> = self
+            .var("PATH")
+            .into_iter()
+            .flat_map(|path| path.split(if cfg!(windows) { ';' } else { ':' }))
+            .filter_map(|d| {
+                if Path::new(d).is_absolute() { Some(d.into()) } else { Some(self.cwd.as_ref()?.join(d)) }
+            })
             .collect();
-        names.iter().find_map(|n| dirs.iter().map(|d| d.join(n)).find(|p| super::stat::is_executable(p)))
+        let places = |name: &String| match Path::new(name) {
+            path if path.is_absolute() => vec![path.to_owned()],
+            name => dirs.iter().map(|d| d.join(name)).collect(),
+        };
+        names.iter().flat_map(places).find(|p| super::stat::is_executable(p))
     }
 }

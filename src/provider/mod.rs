@@ -36,6 +36,16 @@ pub struct Info {
     pub parser_version: u32,
 }
 
+impl Info {
+    /// The commands to look for: the one the user set, or the agent's usual ones.
+    pub fn commands(&self, set: Option<&str>) -> Vec<String> {
+        match set {
+            Some(one) => vec![one.to_owned()],
+            None => self.programs.iter().map(|p| (*p).to_owned()).collect(),
+        }
+    }
+}
+
 /// A way to resume, by its label.
 #[derive(Debug)]
 pub struct Mode {

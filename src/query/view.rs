@@ -4,10 +4,10 @@ use super::metadata::Haystack;
 use crate::discover::Active;
 use crate::index::Snapshot;
 use crate::index::tables::{Tables, UnitRec};
-use crate::model::{Facts, Interactivity, UnitKind};
+use crate::model::{Facts, Interactivity, ResumeKind, UnitKind};
 use crate::provider::Provider;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
@@ -21,6 +21,10 @@ pub struct Session<'a> {
     pub facts: Cow<'a, Facts<'a>>,
     /// The unit the facts are mainly from.
     pub unit: u32,
+    /// The agent has deleted it.
+    pub vanished: bool,
+    /// What the user calls the copied store it is in.
+    pub elsewhere: Option<&'a str>,
 }
 
 impl Session<'_> {
@@ -30,6 +34,11 @@ impl Session<'_> {
 
     pub fn interactive(&self) -> bool {
         self.facts.interactive != Interactivity::No
+    }
+
+    /// What the agent can do with it here.
+    pub fn resume_kind(&self) -> ResumeKind {
+        if self.vanished || self.elsewhere.is_some() { ResumeKind::None } else { self.facts.resume }
     }
 }
 
@@ -62,7 +71,7 @@ struct Derived {
 
 impl<'a> View<'a> {
     /// Groups a state's units, or takes the grouping kept with it.
-    pub fn new(snapshot: &'a Snapshot, active: &[Active]) -> Self {
+    pub fn new(snapshot: &'a Snapshot, active: &'a [Active]) -> Self {
         static EMPTY: OnceLock<Haystack> = OnceLock::new();
         let make = || Derived { parts: Parts::new(snapshot.tables(), active), haystack: OnceLock::new() };
         let kept: Option<&Derived> = snapshot.derived(make);
@@ -76,23 +85,27 @@ impl<'a> View<'a> {
         view
     }
 
-    fn fill(&mut self, active: &[Active]) {
+    fn fill(&mut self, active: &'a [Active]) {
         let tables = self.snapshot.tables();
-        let providers = providers_of_dirs(tables, active);
+        let roots = roots_of_dirs(tables, active);
         for id in &self.parts.mains {
             let Some(unit) = tables.unit(*id) else { continue };
-            let Some(provider) = provider_of(tables, unit, &providers) else { continue };
+            let Some(root) = root_of(tables, unit, &roots) else { continue };
             self.sessions.push(Session {
                 number: unit.session,
-                provider,
+                provider: root.provider,
                 facts: Cow::Borrowed(&unit.facts),
                 unit: *id,
+                vanished: unit.vanished,
+                elsewhere: root.elsewhere.as_deref(),
             });
         }
         for id in &self.parts.others {
             let session = self.parts.of_unit.get(*id as usize).copied().unwrap_or(NONE);
-            if let (Some(unit), Some(session)) = (tables.unit(*id), self.sessions.get_mut(session as usize)) {
-                session.fold(*id, unit);
+            let Some(unit) = tables.unit(*id) else { continue };
+            let Some(root) = root_of(tables, unit, &roots) else { continue };
+            if let Some(session) = self.sessions.get_mut(session as usize) {
+                session.fold(*id, unit, root.elsewhere.as_deref());
             }
         }
     }
@@ -130,7 +143,11 @@ impl<'a> View<'a> {
 
 impl Parts {
     fn new(tables: &Tables<'_>, active: &[Active]) -> Self {
-        let providers = providers_of_dirs(tables, active);
+        let roots = roots_of_dirs(tables, active);
+        let live: HashSet<u64> = if tables.lost { tables.live_sessions().collect() } else { HashSet::new() };
+        // What is back, or lies in the store under another name too, is not remembered beside itself.
+        let stale =
+            |u: &UnitRec<'_>| u.vanished && u.facts.kind == UnitKind::Main && live.contains(&u.session);
         let mut parts = Self {
             active: active.iter().map(|a| a.id).collect(),
             of_unit: vec![NONE; tables.units.len()],
@@ -139,7 +156,7 @@ impl Parts {
         let mut by_number: HashMap<u64, u32, BuildHasherDefault<Same>> = HashMap::default();
         let mut others = Vec::new();
         for (id, unit) in tables.units.iter().enumerate().filter_map(|(i, u)| Some((i as u32, u.as_ref()?))) {
-            if provider_of(tables, unit, &providers).is_none() {
+            if stale(unit) || root_of(tables, unit, &roots).is_none() {
                 continue;
             }
             if unit.facts.kind != UnitKind::Main || by_number.contains_key(&unit.session) {
@@ -162,27 +179,31 @@ impl Parts {
     }
 }
 
-fn provider_of(
+fn root_of<'r>(
     tables: &Tables<'_>,
     unit: &UnitRec<'_>,
-    of_dirs: &[Option<&'static dyn Provider>],
-) -> Option<&'static dyn Provider> {
+    of_dirs: &[Option<&'r Active>],
+) -> Option<&'r Active> {
     *of_dirs.get(tables.source(unit.source)?.file.dir as usize)?
 }
 
-fn providers_of_dirs(tables: &Tables<'_>, active: &[Active]) -> Vec<Option<&'static dyn Provider>> {
-    let of_root = |root: u32| active.iter().find(|a| a.id == root).map(|a| a.provider);
-    tables.dirs.iter().map(|d| of_root(d.as_ref()?.root)).collect()
+fn roots_of_dirs<'r>(tables: &Tables<'_>, active: &'r [Active]) -> Vec<Option<&'r Active>> {
+    tables.dirs.iter().map(|d| active.iter().find(|a| Some(a.id) == d.as_ref().map(|d| d.root))).collect()
 }
 
 impl<'a> Session<'a> {
     /// Adds what a further unit says: the newer conversation leads, gaps are filled, the time span widens.
-    fn fold(&mut self, id: u32, unit: &'a UnitRec<'a>) {
+    /// One that lies where the agent looks comes before a copy elsewhere.
+    fn fold(&mut self, id: u32, unit: &'a UnitRec<'a>, elsewhere: Option<&'a str>) {
         let other = &unit.facts;
+        let rank = |elsewhere: Option<&str>, facts: &Facts<'_>| (elsewhere.is_none(), facts.last_ms);
         match other.kind {
             UnitKind::Child => {}
             UnitKind::Side => side(self.facts.to_mut(), other),
-            UnitKind::Main if other.last_ms > self.facts.last_ms && other.messages > 0 => {
+            UnitKind::Main
+                if other.messages > 0 && rank(elsewhere, other) > rank(self.elsewhere, &self.facts) =>
+            {
+                self.elsewhere = elsewhere;
                 let older = std::mem::replace(&mut self.facts, Cow::Borrowed(other));
                 self.unit = id;
                 fill(self.facts.to_mut(), &older);

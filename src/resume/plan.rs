@@ -11,7 +11,7 @@ pub struct Plan {
     pub agent: &'static str,
     pub session_id: String,
     /// Names of the command, the preferred one first.
-    pub programs: &'static [&'static str],
+    pub programs: Vec<String>,
     pub args: Vec<String>,
     /// Where the agent must look for its store; nothing else.
     pub env: BTreeMap<String, String>,
@@ -31,8 +31,14 @@ pub fn find_mode(provider: &dyn Provider, label: Option<&str>) -> Option<&'stati
     }
 }
 
-/// Puts a plan together.
-pub fn plan(provider: &dyn Provider, root: &Root, facts: &Facts<'_>, mode: &'static Mode) -> Plan {
+/// Puts a plan together. `program` is the command the user set for the agent.
+pub fn plan(
+    provider: &dyn Provider,
+    root: &Root,
+    facts: &Facts<'_>,
+    mode: &'static Mode,
+    program: Option<&str>,
+) -> Plan {
     let info = provider.info();
     let mut args = provider.resume(&facts.id);
     args.extend(mode.args.iter().map(|a| (*a).to_owned()));
@@ -40,7 +46,7 @@ pub fn plan(provider: &dyn Provider, root: &Root, facts: &Facts<'_>, mode: &'sta
     Plan {
         agent: info.id,
         session_id: facts.id.clone().into_owned(),
-        programs: info.programs,
+        programs: info.commands(program),
         args,
         env: root.env.iter().cloned().collect(),
         // A relative path means nothing outside the agent's own process, and none beyond the limit exists.

@@ -34,7 +34,7 @@ pub struct Evidence<'e> {
 
 /// Looks at the disk.
 pub fn verify(plan: &Plan, evidence: &Evidence<'_>, env: &Env) -> Verified {
-    let program = env.find_program(plan.programs);
+    let program = env.find_program(&plan.programs);
     let there = match crate::discover::look_at(evidence.path) {
         Ok((fp, FileKind::Regular)) => Some(fp),
         _ => None,

@@ -373,3 +373,17 @@ fn all_ways_to_an_answer_agree() {
     assert_eq!(rows(&agf), before);
     assert!(agf.run(&["index", "verify"]).out.contains("sound"));
 }
+
+#[test]
+fn a_directory_may_get_the_number_another_one_had() {
+    let agf = Agf::new();
+    for n in 0..12 {
+        agf.claude("/w/a", &id(1), "first zqa");
+        assert_eq!(agf.ids("zqa"), [id(1)], "{n}");
+        fs::remove_dir_all(agf.path(".claude/projects/-w-a")).unwrap();
+        agf.claude("/w/b", &id(2), "second zqb");
+        agf.claude("/w/a", &id(1), "first zqa");
+        assert_eq!((agf.ids("zqa"), agf.ids("zqb")), (vec![id(1)], vec![id(2)]), "{n}");
+        fs::remove_dir_all(agf.path(".claude")).unwrap();
+    }
+}

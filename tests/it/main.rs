@@ -7,6 +7,7 @@ mod agf;
 mod architecture;
 mod buglog;
 mod cli;
+mod config;
 mod contract;
 mod docs;
 mod fixture;
