@@ -41,7 +41,7 @@ pub fn when(v: &Value<'_>) -> i64 {
     time(v, "timestamp").or_else(|| time(get(v, "message"), "timestamp")).unwrap_or(0)
 }
 
-/// A prompt: what was put in front of it, and what was typed. A skill called without a word is named.
+/// A prompt: the files put in front of it, and what was typed. A skill called without a word is named.
 pub fn prompt<'v>(message: &'v Value<'v>) -> (Cow<'v, str>, Cow<'v, str>) {
     match json::content(get(message, "content"), &["text"]) {
         Cow::Borrowed(said) => {
@@ -55,12 +55,18 @@ pub fn prompt<'v>(message: &'v Value<'v>) -> (Cow<'v, str>, Cow<'v, str>) {
     }
 }
 
+/// The text of a skill is the same each time, and is left out.
 fn split(said: &str) -> (&str, Cow<'_, str>) {
-    let typed = without_leading_elements(said, IN_FRONT);
-    let front = said.get(..said.len() - typed.len()).unwrap_or("");
-    match front.trim_start().strip_prefix("<skill name=\"").and_then(|f| f.split_once('"')) {
-        Some((name, _)) if typed.trim().is_empty() => (front, Cow::Owned(format!("/skill:{name}"))),
-        _ => (front, Cow::Borrowed(typed.trim())),
+    let attached = without_leading_elements(said, &["skill"]);
+    let typed = without_leading_elements(attached, IN_FRONT);
+    if !typed.trim().is_empty() {
+        let front = attached.get(..attached.len().saturating_sub(typed.len()));
+        return (front.unwrap_or(""), Cow::Borrowed(typed.trim()));
+    }
+    match said.trim_start().strip_prefix("<skill name=\"").and_then(|s| s.split_once('"')) {
+        Some((name, _)) => ("", Cow::Owned(format!("/skill:{name}"))),
+        // Nothing but files, or what only looks like them.
+        None => ("", Cow::Borrowed(said.trim())),
     }
 }
 
