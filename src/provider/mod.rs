@@ -9,6 +9,10 @@ mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod oh_my_pi;
+mod pi;
+mod prime_agent;
+mod yolop;
 
 use crate::io::env::Env;
 use crate::io::sqlite;

@@ -1,10 +1,19 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid};
+use super::{Provider, claude, codex, copilot, droid, oh_my_pi, pi, prime_agent, yolop};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] = &[&claude::Claude, &codex::Codex, &copilot::Copilot, &droid::Droid];
+pub const ALL: &[&dyn Provider] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &pi::Pi,
+    &oh_my_pi::OhMyPi,
+    &yolop::Yolop,
+    &prime_agent::PrimeAgent,
+    &droid::Droid,
+];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {

@@ -4,4 +4,5 @@ pub mod document;
 pub mod json;
 pub mod jsonl;
 pub mod out;
+pub mod pi;
 pub mod prompt;
