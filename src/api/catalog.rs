@@ -51,8 +51,17 @@ pub(super) struct Ready<'r> {
 impl Catalog {
     /// The catalog in the user's cache directory.
     pub fn new(env: Env, scope: Scope) -> Self {
+        let cache = Self::cache_of(&env);
+        Self::in_cache(env, scope, cache)
+    }
+
+    fn cache_of(env: &Env) -> CacheDir {
         // Without any directory everything is taken into memory: the path cannot be made, and the refresh says so.
-        let cache = CacheDir::locate(&env).unwrap_or_else(|| CacheDir::at("/nonexistent/agf-catalog"));
+        CacheDir::locate(env).unwrap_or_else(|| CacheDir::at("/nonexistent/agf-catalog"))
+    }
+
+    /// The catalog in a directory of the caller's choice.
+    pub fn in_cache(env: Env, scope: Scope, cache: CacheDir) -> Self {
         Self {
             config: Config::load(&env),
             env,

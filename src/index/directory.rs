@@ -4,7 +4,7 @@
 //! and an index of another boot is trusted after its checksums were verified. Readers take tantivy's lock if they can, so that a
 //! cache on a read-only disk can still be read.
 
-use crate::io::cache_dir::CacheDir;
+use crate::io::cache_dir::{CacheDir, CacheFile};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl CacheDirectory {
     }
 }
 
-struct Unsynced(std::fs::File);
+struct Unsynced(CacheFile);
 
 impl Write for Unsynced {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
@@ -56,7 +56,11 @@ impl Directory for CacheDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.mapped.delete(path)
+        let removed = name(path).and_then(|n| self.cache.remove_file(n));
+        removed.map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => DeleteError::FileDoesNotExist(path.to_owned()),
+            _ => DeleteError::IoError { io_error: Arc::new(e), filepath: path.to_owned() },
+        })
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {

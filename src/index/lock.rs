@@ -1,13 +1,13 @@
 //! One writer at a time. Holding [`Exclusive`] is what allows to write; the lock dies with its process.
 
-use crate::io::cache_dir::CacheDir;
-use std::fs::{File, TryLockError};
+use crate::io::cache_dir::{CacheDir, CacheFile};
+use std::fs::TryLockError;
 use std::time::{Duration, Instant};
 
 /// The right to change the cache.
 #[derive(Debug)]
 pub struct Exclusive {
-    _file: File,
+    _file: CacheFile,
 }
 
 /// Why the lock was not had.

@@ -1,14 +1,53 @@
 //! The only writer. Everything the program keeps lies in one directory of the user's, and nothing outside it is ever changed.
 
 use super::env::Env;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use super::faults::{Fate, Faults, full};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The catalog's own directory.
 #[derive(Debug, Clone)]
 pub struct CacheDir {
     path: PathBuf,
+    faults: Option<Arc<Faults>>,
+}
+
+/// A file in it that can be written.
+#[derive(Debug)]
+pub struct CacheFile {
+    file: File,
+    faults: Option<Arc<Faults>>,
+}
+
+fn fate(faults: &Option<Arc<Faults>>) -> Fate {
+    faults.as_ref().map_or(Fate::Done, |f| f.step())
+}
+
+/// Does a step that is done or not, but never in part.
+fn whole<T>(faults: &Option<Arc<Faults>>, step: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    if fate(faults) == Fate::Done { step() } else { Err(full()) }
+}
+
+impl CacheFile {
+    pub fn try_lock(&self) -> Result<(), TryLockError> {
+        self.file.try_lock()
+    }
+}
+
+impl Write for CacheFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match fate(&self.faults) {
+            Fate::Done => self.file.write(bytes),
+            Fate::Torn => self.file.write_all(&bytes[..bytes.len() / 2]).and(Err(full())),
+            Fate::Lost => Err(full()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl CacheDir {
@@ -16,11 +55,17 @@ impl CacheDir {
     pub fn locate(env: &Env) -> Option<Self> {
         let path =
             env.dir_var("AGF_CACHE_DIR").or_else(|| platform_cache(env).map(|c| c.join("agf-catalog")))?;
-        Some(Self { path })
+        Some(Self::at(path))
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), faults: None }
+    }
+
+    /// The same, with writes that fail as told.
+    pub fn with_faults(mut self, faults: Arc<Faults>) -> Self {
+        self.faults = Some(faults);
+        self
     }
 
     pub fn path(&self) -> &Path {
@@ -28,7 +73,7 @@ impl CacheDir {
     }
 
     pub fn sub(&self, name: &str) -> Self {
-        Self { path: self.path.join(name) }
+        Self { path: self.path.join(name), faults: self.faults.clone() }
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -41,16 +86,20 @@ impl CacheDir {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.path)
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        whole(&self.faults, || builder.create(&self.path))
     }
 
     /// Opens a file for writing, made new and private if it is missing.
-    pub fn open_write(&self, name: &str, truncate: bool) -> io::Result<File> {
+    pub fn open_write(&self, name: &str, truncate: bool) -> io::Result<CacheFile> {
         let mut options = OpenOptions::new();
         options.write(true).read(true).create(true).truncate(truncate);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(self.file(name))
+        let file = whole(&self.faults, || options.open(self.file(name)))?;
+        Ok(CacheFile { file, faults: self.faults.clone() })
     }
 
     /// Replaces a file in one step: readers see the old or the new one.
@@ -58,29 +107,28 @@ impl CacheDir {
         let temp = format!(".{name}.{}.tmp", std::process::id());
         let result = (|| {
             self.open_write(&temp, true)?.write_all(bytes)?;
-            fs::rename(self.file(&temp), self.file(name))
+            whole(&self.faults, || fs::rename(self.file(&temp), self.file(name)))
         })();
         if result.is_err() {
-            let _ = fs::remove_file(self.file(&temp));
+            let _ = self.remove_file(&temp);
         }
         result
     }
 
     /// Writes `bytes` at `offset` and cuts the file there: what an unpublished earlier attempt left behind goes.
     pub fn write_tail(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        use std::io::Seek;
         let mut file = self.open_write(name, false)?;
-        file.set_len(offset)?;
-        file.seek(io::SeekFrom::Start(offset))?;
+        whole(&self.faults, || file.file.set_len(offset))?;
+        file.file.seek(SeekFrom::Start(offset))?;
         file.write_all(bytes)
     }
 
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.file(name))
+        whole(&self.faults, || fs::remove_file(self.file(name)))
     }
 
     pub fn remove(&self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.path) {
+        match whole(&self.faults, || fs::remove_dir_all(&self.path)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }

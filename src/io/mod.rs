@@ -2,6 +2,7 @@
 
 pub mod cache_dir;
 pub mod env;
+pub mod faults;
 pub mod lines;
 pub mod sqlite;
 pub mod stat;

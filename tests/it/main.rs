@@ -10,6 +10,7 @@ mod cli;
 mod config;
 mod contract;
 mod docs;
+mod faults;
 mod fixture;
 mod freshness;
 mod homes;
