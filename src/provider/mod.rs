@@ -10,6 +10,7 @@ mod codex;
 mod copilot;
 mod droid;
 mod gemini;
+mod kimi;
 mod qwen;
 
 use crate::io::env::Env;

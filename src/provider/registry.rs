@@ -1,11 +1,18 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid, gemini, qwen};
+use super::{Provider, claude, codex, copilot, droid, gemini, kimi, qwen};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] =
-    &[&claude::Claude, &codex::Codex, &gemini::Gemini, &copilot::Copilot, &qwen::Qwen, &droid::Droid];
+pub const ALL: &[&dyn Provider] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &gemini::Gemini,
+    &copilot::Copilot,
+    &qwen::Qwen,
+    &kimi::Kimi,
+    &droid::Droid,
+];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {

@@ -3,6 +3,7 @@
 pub mod document;
 pub mod json;
 pub mod jsonl;
+pub mod md5;
 pub mod out;
 pub mod prompt;
 pub mod sha256;
