@@ -20,13 +20,10 @@ pub fn hex(text: &str) -> String {
     let mut data = text.as_bytes().to_vec();
     let bits = (data.len() as u64).wrapping_mul(8);
     data.push(0x80);
-    data.resize(data.len().next_multiple_of(64), 0);
-    // The length takes the last eight bytes of a block; without room for it there is one block more.
-    if (text.len() + 1) % 64 > 56 {
-        data.resize(data.len() + 64, 0);
-    }
-    let end = data.len() - 8;
-    data[end..].copy_from_slice(&bits.to_be_bytes());
+    // The length takes the last eight bytes of a block.
+    let padded = (data.len() + 8).next_multiple_of(64) - 8;
+    data.resize(padded, 0);
+    data.extend_from_slice(&bits.to_be_bytes());
     let state = data.chunks_exact(64).fold(FIRST, block);
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
