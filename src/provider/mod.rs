@@ -9,9 +9,12 @@ mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod gemini;
+mod kimi;
 mod oh_my_pi;
 mod pi;
 mod prime_agent;
+mod qwen;
 mod yolop;
 
 use crate::io::env::Env;

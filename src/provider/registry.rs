@@ -1,15 +1,18 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid, oh_my_pi, pi, prime_agent, yolop};
+use super::{Provider, claude, codex, copilot, droid, gemini, kimi, oh_my_pi, pi, prime_agent, qwen, yolop};
 use crate::model::normalize_agent;
 
 /// All providers.
 pub const ALL: &[&dyn Provider] = &[
     &claude::Claude,
     &codex::Codex,
+    &gemini::Gemini,
     &copilot::Copilot,
     &pi::Pi,
     &oh_my_pi::OhMyPi,
+    &qwen::Qwen,
+    &kimi::Kimi,
     &yolop::Yolop,
     &prime_agent::PrimeAgent,
     &droid::Droid,
