@@ -34,7 +34,7 @@ pub fn find_mode(provider: &dyn Provider, label: Option<&str>) -> Option<&'stati
 /// Puts a plan together.
 pub fn plan(provider: &dyn Provider, root: &Root, facts: &Facts<'_>, mode: &'static Mode) -> Plan {
     let info = provider.info();
-    let mut args = provider.resume(&facts.id);
+    let mut args = provider.resume_in(root, &facts.id);
     args.extend(mode.args.iter().map(|a| (*a).to_owned()));
     let cwd = facts.resume_cwd.as_deref().unwrap_or(&facts.project);
     Plan {
