@@ -10,6 +10,7 @@ mod codex;
 mod copilot;
 mod crush;
 mod droid;
+mod vibe;
 
 use crate::io::env::Env;
 use crate::io::sqlite;
