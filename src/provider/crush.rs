@@ -93,7 +93,11 @@ impl Provider for Crush {
 
 /// The directory of `projects.json`, and the variable that says so.
 fn global_data(env: &Env) -> Option<(PathBuf, Vec<(String, String)>)> {
-    let set = |name: &str| Some((env.dir_var(name)?, vec![(name.to_owned(), env.var(name)?.to_owned())]));
+    let set = |name: &str| {
+        let dir = env.dir_var(name)?;
+        let var = (name.to_owned(), dir.to_string_lossy().into_owned());
+        Some((dir, vec![var]))
+    };
     if let Some(found) = set("CRUSH_GLOBAL_DATA") {
         return Some(found);
     }

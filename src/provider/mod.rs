@@ -6,6 +6,7 @@ pub mod registry;
 pub mod shared;
 
 mod claude;
+mod cline;
 mod codex;
 mod copilot;
 mod crush;

@@ -1,11 +1,18 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, crush, droid, vibe};
+use super::{Provider, claude, cline, codex, copilot, crush, droid, vibe};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] =
-    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &droid::Droid, &crush::Crush, &vibe::Vibe];
+pub const ALL: &[&dyn Provider] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &droid::Droid,
+    &crush::Crush,
+    &vibe::Vibe,
+    &cline::Cline,
+];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {

@@ -47,8 +47,7 @@ impl Provider for Vibe {
 
     fn roots(&self, env: &Env) -> Vec<Root> {
         let Some(path) = save_dir::find(env) else { return Vec::new() };
-        let vars = save_dir::VARIABLES.iter().filter_map(|v| Some(((*v).to_owned(), env.var(v)?.to_owned())));
-        vec![Root { path, label: "sessions", env: vars.collect() }]
+        vec![Root { path, label: "sessions", env: save_dir::variables(env) }]
     }
 
     fn classify(&self, _root: &Root, names: &[&str], is_dir: bool) -> Class {

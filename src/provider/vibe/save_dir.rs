@@ -7,8 +7,14 @@ use crate::provider::shared::json::text;
 use serde_json_borrow::Value;
 use std::path::{Path, PathBuf};
 
-/// What moves the store.
-pub const VARIABLES: &[&str] = &["VIBE_HOME", "VIBE_SESSION_LOGGING", "VIBE_SESSION_LOGGING__SAVE_DIR"];
+/// The variables that move the store, as far as they are set.
+pub fn variables(env: &Env) -> Vec<(String, String)> {
+    let dir = |name: &str| Some((name.to_owned(), env.dir_var(name)?.to_string_lossy().into_owned()));
+    let object =
+        |name: &str| from_json(env.var(name)?).and(Some((name.to_owned(), env.var(name)?.to_owned())));
+    let all = [dir("VIBE_HOME"), object("VIBE_SESSION_LOGGING"), dir("VIBE_SESSION_LOGGING__SAVE_DIR")];
+    all.into_iter().flatten().collect()
+}
 
 /// The directory of the sessions: a variable's, else the one in `config.toml`, else `logs/session` in Vibe's own directory.
 pub fn find(env: &Env) -> Option<PathBuf> {
