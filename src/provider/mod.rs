@@ -6,8 +6,10 @@ pub mod registry;
 pub mod shared;
 
 mod claude;
+mod cline;
 mod codex;
 mod copilot;
+mod crush;
 mod droid;
 mod gemini;
 mod kimi;
@@ -15,6 +17,7 @@ mod oh_my_pi;
 mod pi;
 mod prime_agent;
 mod qwen;
+mod vibe;
 mod yolop;
 
 use crate::io::env::Env;
@@ -204,6 +207,11 @@ pub trait Provider: Send + Sync {
 
     /// The arguments that get back into a session, without those of a mode.
     fn resume(&self, session_id: &str) -> Vec<String>;
+
+    /// The same for a session of this root, where the command must name the store.
+    fn resume_in(&self, _root: &Root, session_id: &str) -> Vec<String> {
+        self.resume(session_id)
+    }
 
     /// Why the agent cannot resume an archived session as it lies, and what to do about it.
     fn unarchive_hint(&self, _session_id: &str) -> Option<String> {

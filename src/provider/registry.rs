@@ -1,6 +1,9 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid, gemini, kimi, oh_my_pi, pi, prime_agent, qwen, yolop};
+use super::{
+    Provider, claude, cline, codex, copilot, crush, droid, gemini, kimi, oh_my_pi, pi, prime_agent, qwen,
+    vibe, yolop,
+};
 use crate::model::normalize_agent;
 
 /// All providers.
@@ -16,6 +19,9 @@ pub const ALL: &[&dyn Provider] = &[
     &yolop::Yolop,
     &prime_agent::PrimeAgent,
     &droid::Droid,
+    &crush::Crush,
+    &vibe::Vibe,
+    &cline::Cline,
 ];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.

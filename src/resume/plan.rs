@@ -40,7 +40,7 @@ pub fn plan(
     program: Option<&str>,
 ) -> Plan {
     let info = provider.info();
-    let mut args = provider.resume(&facts.id);
+    let mut args = provider.resume_in(root, &facts.id);
     args.extend(mode.args.iter().map(|a| (*a).to_owned()));
     let cwd = facts.resume_cwd.as_deref().unwrap_or(&facts.project);
     Plan {

@@ -1,7 +1,8 @@
 //! Fixture homes: data in `tests/fixtures/<provider>/<case>/home`, copied to a temporary directory for each test.
 //!
-//! Three endings are made into what cannot be kept as text: `x.db.sql` is run into the database `x.db`,
-//! `x.jsonl.zst.plain` is compressed into `x.jsonl.zst`, and `x.hex` (hexadecimal digits) becomes the bytes `x`.
+//! Some endings are made into what cannot be kept as it is: `x.db.sql` is run into the database `x.db`, `x.jsonl.zst.plain` is
+//! compressed into `x.jsonl.zst`, `x.hex` (hexadecimal digits) becomes the bytes `x`, and in `x.here` each `{home}` becomes the
+//! path of the home.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,15 +46,22 @@ fn dirs(path: &Path) -> Vec<PathBuf> {
 }
 
 pub fn copy(from: &Path, to: &Path) {
+    copy_below(from, to, to);
+}
+
+fn copy_below(from: &Path, to: &Path, home: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            copy(&path, &to.join(name));
+            copy_below(&path, &to.join(name), home);
         } else if let Some(db) = name.strip_suffix(".sql") {
             let db = rusqlite::Connection::open(to.join(db)).unwrap();
             db.execute_batch(&fs::read_to_string(&path).unwrap()).unwrap();
+        } else if let Some(text) = name.strip_suffix(".here") {
+            let here = fs::read_to_string(&path).unwrap().replace("{home}", home.to_str().unwrap());
+            fs::write(to.join(text), here).unwrap();
         } else if let Some(zst) = name.strip_suffix(".plain") {
             fs::write(to.join(zst), zstd::encode_all(&fs::read(&path).unwrap()[..], 3).unwrap()).unwrap();
         } else if let Some(raw) = name.strip_suffix(".hex") {

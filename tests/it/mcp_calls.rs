@@ -286,7 +286,7 @@ fn resources_completion_prompts_and_the_skill_come_with_their_groups() {
     let template = "agf://session/{agent}/{session_id}";
     let complete = |argument: &str, value: &str| json!({ "ref": { "type": "ref/resource", "uri": template }, "argument": { "name": argument, "value": value } });
     let values =
-        server.modern("completion/complete", complete("agent", "cl"))["result"]["completion"].clone();
+        server.modern("completion/complete", complete("agent", "cla"))["result"]["completion"].clone();
     assert_eq!(values["values"], json!(["claude"]));
     let values = server.modern("completion/complete", complete("session_id", "1111"))["result"].clone();
     assert_eq!(values["completion"]["values"], json!([ID]));
