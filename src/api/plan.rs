@@ -39,7 +39,7 @@ fn make(ready: &Ready<'_>, selection: &Selection, request: &PlanRequest, env: &E
     }
     let (_, source) = lookup::source_of(ready, session.unit)
         .ok_or_else(|| Error::new(ErrorCode::NotFound, "session not found within the requested scope"))?;
-    let plan = plan(provider, &source.root, facts, mode);
+    let plan = plan(provider, &source, facts, mode);
     let evidence = Evidence { path: &source.path, indexed: source.fingerprint, resolves: true };
     let verified = verify(&plan, &evidence, env);
     let blocked = facts.archived.then(|| provider.unarchive_hint(&facts.id)).flatten();

@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod kiro;
 
 use crate::io::env::Env;
 use crate::io::sqlite;
@@ -187,6 +188,16 @@ pub trait Provider: Send + Sync {
 
     /// The arguments that get back into a session, without those of a mode.
     fn resume(&self, session_id: &str) -> Vec<String>;
+
+    /// The same where more than the id counts: what is known of the session, and where below its root it lies.
+    fn resume_from(&self, facts: &Facts<'_>, _rel: &str) -> Vec<String> {
+        self.resume(&facts.id)
+    }
+
+    /// What the agent makes of its directory, where that differs from session to session.
+    fn cwd_rule(&self, _facts: &Facts<'_>) -> CwdRule {
+        self.info().cwd_rule
+    }
 
     /// Why the agent cannot resume an archived session as it lies, and what to do about it.
     fn unarchive_hint(&self, _session_id: &str) -> Option<String> {

@@ -1,5 +1,7 @@
 //! What more than one provider uses.
 
+pub mod conversations;
+pub mod data_dirs;
 pub mod document;
 pub mod json;
 pub mod jsonl;
