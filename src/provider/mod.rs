@@ -5,10 +5,12 @@
 pub mod registry;
 pub mod shared;
 
+mod amazon_q;
 mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod hermes;
 mod kiro;
 
 use crate::io::env::Env;

@@ -1,11 +1,18 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid, kiro};
+use super::{Provider, amazon_q, claude, codex, copilot, droid, hermes, kiro};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] =
-    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &kiro::Kiro, &droid::Droid];
+pub const ALL: &[&dyn Provider] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &kiro::Kiro,
+    &amazon_q::AmazonQ,
+    &hermes::Hermes,
+    &droid::Droid,
+];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {
