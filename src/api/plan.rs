@@ -36,7 +36,7 @@ impl Catalog {
         resumable(session)?;
         let (_, source) = lookup::source_of(ready, session.unit)
             .ok_or_else(|| Error::new(ErrorCode::NotFound, "session not found within the requested scope"))?;
-        let plan = plan(provider, &source.root, facts, mode, self.config.program(provider));
+        let plan = plan(provider, &source, facts, mode, self.config.program(provider));
         let evidence = Evidence { path: &source.path, indexed: source.fingerprint, resolves: true };
         let verified = verify(&plan, &evidence, &self.env);
         let blocked = facts.archived.then(|| provider.unarchive_hint(&facts.id)).flatten();

@@ -12,7 +12,7 @@ use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, So
 use crate::io::env::Env;
 use crate::io::stat;
 use crate::limits::SIDE_FILE_MAX;
-use crate::model::{Locator, Message};
+use crate::model::{Facts, Locator, Message};
 use serde_json_borrow::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -81,8 +81,8 @@ impl Provider for Crush {
         vec!["--session".into(), session_id.into()]
     }
 
-    fn resume_in(&self, root: &Root, session_id: &str) -> Vec<String> {
-        let mut args = self.resume(session_id);
+    fn resume_from(&self, facts: &Facts<'_>, root: &Root, _rel: &str) -> Vec<String> {
+        let mut args = self.resume(&facts.id);
         // A data directory that is not found from the project was named on the command line or in a configuration.
         if !is_usual(&root.path) {
             args.extend(["--data-dir".to_owned(), root.path.to_string_lossy().into_owned()]);
@@ -173,7 +173,9 @@ mod tests {
     #[test]
     fn a_data_directory_of_its_own_is_named_to_the_agent() {
         let root = |path: &str| Root { path: path.into(), label: "/w/a", env: Vec::new() };
-        assert_eq!(Crush.resume_in(&root("/w/a/.crush"), "x"), ["--session", "x"]);
-        assert_eq!(Crush.resume_in(&root("/data"), "x"), ["--session", "x", "--data-dir", "/data"]);
+        let facts = Facts { id: "x".into(), ..Facts::default() };
+        let args = |path| Crush.resume_from(&facts, &root(path), "crush.db");
+        assert_eq!(args("/w/a/.crush"), ["--session", "x"]);
+        assert_eq!(args("/data"), ["--session", "x", "--data-dir", "/data"]);
     }
 }

@@ -5,6 +5,7 @@
 pub mod registry;
 pub mod shared;
 
+mod amazon_q;
 mod claude;
 mod cline;
 mod codex;
@@ -12,7 +13,9 @@ mod copilot;
 mod crush;
 mod droid;
 mod gemini;
+mod hermes;
 mod kimi;
+mod kiro;
 mod oh_my_pi;
 mod pi;
 mod prime_agent;
@@ -208,9 +211,14 @@ pub trait Provider: Send + Sync {
     /// The arguments that get back into a session, without those of a mode.
     fn resume(&self, session_id: &str) -> Vec<String>;
 
-    /// The same for a session of this root, where the command must name the store.
-    fn resume_in(&self, _root: &Root, session_id: &str) -> Vec<String> {
-        self.resume(session_id)
+    /// The same where more than the id counts: what is known of the session, its root, and where below that it lies.
+    fn resume_from(&self, facts: &Facts<'_>, _root: &Root, _rel: &str) -> Vec<String> {
+        self.resume(&facts.id)
+    }
+
+    /// What the agent makes of its directory, where that differs from session to session.
+    fn cwd_rule(&self, _facts: &Facts<'_>) -> CwdRule {
+        self.info().cwd_rule
     }
 
     /// Why the agent cannot resume an archived session as it lies, and what to do about it.

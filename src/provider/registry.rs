@@ -1,8 +1,8 @@
 //! The agents the catalog knows, in the order they are listed in.
 
 use super::{
-    Provider, claude, cline, codex, copilot, crush, droid, gemini, kimi, oh_my_pi, pi, prime_agent, qwen,
-    vibe, yolop,
+    Provider, amazon_q, claude, cline, codex, copilot, crush, droid, gemini, hermes, kimi, kiro, oh_my_pi,
+    pi, prime_agent, qwen, vibe, yolop,
 };
 use crate::model::normalize_agent;
 
@@ -12,10 +12,13 @@ pub const ALL: &[&dyn Provider] = &[
     &codex::Codex,
     &gemini::Gemini,
     &copilot::Copilot,
+    &kiro::Kiro,
+    &amazon_q::AmazonQ,
     &pi::Pi,
     &oh_my_pi::OhMyPi,
     &qwen::Qwen,
     &kimi::Kimi,
+    &hermes::Hermes,
     &yolop::Yolop,
     &prime_agent::PrimeAgent,
     &droid::Droid,

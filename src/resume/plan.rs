@@ -2,7 +2,7 @@
 
 use crate::limits::PATH_MAX;
 use crate::model::Facts;
-use crate::provider::{CwdRule, Mode, Provider, Root};
+use crate::provider::{CwdRule, Mode, Provider, Source};
 use std::collections::BTreeMap;
 
 /// What to run to get back into a session. The arguments are literal; no shell is involved.
@@ -34,13 +34,13 @@ pub fn find_mode(provider: &dyn Provider, label: Option<&str>) -> Option<&'stati
 /// Puts a plan together. `program` is the command the user set for the agent.
 pub fn plan(
     provider: &dyn Provider,
-    root: &Root,
+    source: &Source,
     facts: &Facts<'_>,
     mode: &'static Mode,
     program: Option<&str>,
 ) -> Plan {
     let info = provider.info();
-    let mut args = provider.resume_in(root, &facts.id);
+    let mut args = provider.resume_from(facts, &source.root, &source.rel);
     args.extend(mode.args.iter().map(|a| (*a).to_owned()));
     let cwd = facts.resume_cwd.as_deref().unwrap_or(&facts.project);
     Plan {
@@ -48,10 +48,10 @@ pub fn plan(
         session_id: facts.id.clone().into_owned(),
         programs: info.commands(program),
         args,
-        env: root.env.iter().cloned().collect(),
+        env: source.root.env.iter().cloned().collect(),
         // A relative path means nothing outside the agent's own process, and none beyond the limit exists.
         cwd: (is_absolute(cwd) && cwd.len() <= PATH_MAX).then(|| cwd.to_owned()),
-        cwd_rule: info.cwd_rule,
+        cwd_rule: provider.cwd_rule(facts),
         mode: mode.label,
         bypasses_approval: mode.bypasses_approval,
     }

@@ -34,6 +34,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("notify", &["discover"]),
     ("zstd", &["provider/shared"]),
     ("toml", &["config", "provider"]),
+    ("sha2", &["provider/shared"]),
+    ("md5", &["provider/shared"]),
     ("rustix", &["io"]),
     ("serde_json_borrow", &["provider"]),
     ("jiff", &["model/timestamp", "query/parse", "io/env"]),

@@ -8,7 +8,7 @@ use crate::model::{Facts, Interactivity, Locator, Message, ResumeKind, TitleSour
 use crate::provider::shared::json::{get, items, text, time};
 use crate::provider::shared::jsonl::Place;
 use crate::provider::shared::prompt::{saw_prompt, title_line};
-use crate::provider::shared::{document, jsonl, sha256};
+use crate::provider::shared::{document, hash, jsonl};
 use crate::provider::{Parsed, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -305,7 +305,7 @@ fn stem(source: &Source) -> &str {
 fn session_key(source: &Source, hash: &str, facts: &Facts<'_>) -> String {
     let dir = project::dir(source);
     let project = match hash {
-        "" if !project::is_hash(dir) && !facts.project.is_empty() => sha256::hex(&facts.project),
+        "" if !project::is_hash(dir) && !facts.project.is_empty() => hash::sha256(&facts.project),
         "" => dir.to_owned(),
         hash => hash.to_owned(),
     };

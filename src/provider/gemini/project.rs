@@ -4,13 +4,13 @@ use crate::io::stat;
 use crate::limits::{PATH_MAX, SIDE_FILE_MAX};
 use crate::provider::Source;
 use crate::provider::shared::json::get;
-use crate::provider::shared::{document, sha256};
+use crate::provider::shared::{document, hash};
 
 /// The project of a chat: as written beside it, as registered, or a candidate that the hash proves.
 pub fn find(source: &Source, hash: &str, candidates: &[String]) -> Option<String> {
     let dir = dir(source);
     let hash = if hash.is_empty() && is_hash(dir) { dir } else { hash };
-    let proven = || candidates.iter().find(|c| sha256::hex(c) == hash).cloned();
+    let proven = || candidates.iter().find(|c| hash::sha256(c) == hash).cloned();
     beside(source, dir).or_else(|| registered(source, dir, hash)).or_else(proven)
 }
 
@@ -38,7 +38,7 @@ fn registered(source: &Source, dir: &str, hash: &str) -> Option<String> {
     let found = document::read(&path, SIDE_FILE_MAX, |v| {
         let projects = get(v, "projects").as_object()?;
         let named = projects.iter().find(|(_, name)| name.as_str() == Some(dir));
-        let hashed = || projects.iter().find(|(path, _)| is_hash(hash) && sha256::hex(path) == hash);
+        let hashed = || projects.iter().find(|(path, _)| is_hash(hash) && hash::sha256(path) == hash);
         named.or_else(hashed).map(|(path, _)| path.to_owned())
     });
     found.ok()??

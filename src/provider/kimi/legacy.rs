@@ -9,7 +9,7 @@ use crate::provider::shared::json::{self, at, flag, get, items, text, time};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::Out;
 use crate::provider::shared::prompt::{saw_prompt, title_line, without_elements};
-use crate::provider::shared::{document, md5};
+use crate::provider::shared::{document, hash};
 use crate::provider::{Class, Parsed, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ fn project(source: &Source) -> Option<String> {
     let found = document::read(&path, SIDE_FILE_MAX, |v| {
         let of_session = text(get(v, "session_to_workdir"), id(source));
         let mut dirs = items(get(v, "work_dirs")).iter().filter_map(|d| text(d, "path"));
-        of_session.or_else(|| dirs.find(|path| md5::hex(path) == dir)).map(str::to_owned)
+        of_session.or_else(|| dirs.find(|path| hash::md5(path) == dir)).map(str::to_owned)
     });
     found.ok()??
 }

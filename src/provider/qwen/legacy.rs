@@ -5,7 +5,7 @@ use crate::model::{Facts, Message, ResumeKind, Role};
 use crate::provider::shared::json::{self, get, items, text, time};
 use crate::provider::shared::out::Texts;
 use crate::provider::shared::prompt::{saw_prompt, without_leading_elements};
-use crate::provider::shared::{document, sha256};
+use crate::provider::shared::{document, hash};
 use crate::provider::{Class, Parsed, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -95,7 +95,7 @@ fn directory(context: &str, hash: &str, facts: &mut Facts<'_>) {
     const LINES: usize = 64;
     let paths =
         context.lines().take(LINES).filter_map(|l| l.find('/').map(|i| l[i..].trim_end_matches(['/', '.'])));
-    if let Some(path) = paths.into_iter().find(|p| sha256::hex(p) == hash) {
+    if let Some(path) = paths.into_iter().find(|p| hash::sha256(p) == hash) {
         facts.project = Cow::Owned(path.to_owned());
     }
 }

@@ -1,10 +1,11 @@
 //! What more than one provider uses.
 
+pub mod conversations;
+pub mod data_dirs;
 pub mod document;
+pub mod hash;
 pub mod json;
 pub mod jsonl;
-pub mod md5;
 pub mod out;
 pub mod pi;
 pub mod prompt;
-pub mod sha256;

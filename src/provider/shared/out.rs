@@ -49,17 +49,28 @@ impl<'e> Out<'e> {
     }
 }
 
-/// Numbers the texts of a document that is read as one.
+const ROW_BITS: u32 = 48;
+/// The largest number of a row that a locator holds, and the mask that finds it there.
+pub const ROW_MAX: u64 = (1 << ROW_BITS) - 1;
+
+/// Numbers the texts of a document that is read as one, or of a database's row.
 pub struct Texts<'e> {
     emit: Emit<'e>,
     len: u32,
+    /// The row's number, if it is one.
+    row: u64,
     next: u64,
 }
 
 impl<'e> Texts<'e> {
     /// `size` is the document's, in bytes.
     pub fn new(emit: Emit<'e>, size: u64) -> Self {
-        Self { emit, len: size.min(u64::from(u32::MAX)) as u32, next: 0 }
+        Self { emit, len: size.min(u64::from(u32::MAX)) as u32, row: 0, next: 0 }
+    }
+
+    /// For a row of this number.
+    pub fn of_row(emit: Emit<'e>, row: u64) -> Self {
+        Self { emit, len: 0, row: row & ROW_MAX, next: 0 }
     }
 
     /// A text, unless it is blank.
@@ -79,8 +90,11 @@ impl<'e> Texts<'e> {
     }
 
     fn send(&mut self, role: Role, timestamp_ms: i64, text: Cow<'_, str>, tool: Option<&str>) {
-        // The running number: its low half is the part, its high half stands where the offset would.
-        let at = Locator { offset: self.next >> 16, len: self.len, part: (self.next & 0xffff) as u16 };
+        // The running number: its low half is the part. Its high half, which is nearly always 0, stands where the offset
+        // would, or above the row's number.
+        let high = self.next >> 16;
+        let offset = if self.len == 0 { self.row | high << ROW_BITS } else { high };
+        let at = Locator { offset, len: self.len, part: (self.next & 0xffff) as u16 };
         self.next += 1;
         (self.emit)(Message { role, timestamp_ms, text, at, tool: tool.map(Cow::Borrowed) });
     }
