@@ -8,6 +8,7 @@ pub mod shared;
 mod claude;
 mod codex;
 mod copilot;
+mod cursor;
 mod droid;
 
 use crate::io::env::Env;
