@@ -14,6 +14,7 @@ use crate::model::{Facts, Interactivity, Locator, Message, ResumeKind, Role, Tit
 use crate::provider::shared::json::{text, time};
 use crate::provider::shared::jsonl::Place;
 use crate::provider::shared::out::{Emit, Out};
+use crate::provider::shared::uri::file_path;
 use crate::provider::{Parsed, Sink, Source, SourceError};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -183,7 +184,9 @@ impl Root {
             match field {
                 1 => root.messages.push(hex(bytes)),
                 8 => root.turns.push(hex(bytes)),
-                9 if root.workspace.is_none() => root.workspace = path_of(bytes),
+                9 if root.workspace.is_none() => {
+                    root.workspace = std::str::from_utf8(bytes).ok().and_then(file_path)
+                }
                 14 => root.times.push(times(bytes)),
                 _ => {}
             }
@@ -197,36 +200,6 @@ fn times(timing: &[u8]) -> (i64, i64) {
     let number = |field| wire::number(timing, field).and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
     let begin = crate::model::timestamp::from_number(number(2) as f64).unwrap_or(0);
     (begin, if begin > 0 { begin.saturating_add(number(1)) } else { 0 })
-}
-
-/// The path in a `file:` URI.
-fn path_of(uri: &[u8]) -> Option<String> {
-    let path = std::str::from_utf8(uri).ok()?.strip_prefix("file://")?;
-    let path = unescaped(path);
-    // `/C:/w` is a path of the other system.
-    let drive =
-        path.as_bytes().get(2) == Some(&b':') && path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic);
-    let path = if drive { path.get(1..).unwrap_or_default().to_owned() } else { path };
-    (!path.is_empty()).then_some(path)
-}
-
-fn unescaped(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let digits = tail.get(..2).filter(|_| *first == b'%').and_then(|d| std::str::from_utf8(d).ok());
-        match digits.and_then(|d| u8::from_str_radix(d, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -337,14 +310,6 @@ impl Chat {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn workspaces_are_paths_of_either_system() {
-        assert_eq!(path_of(b"file:///w/my%20app%zz").as_deref(), Some("/w/my app%zz"));
-        assert_eq!(path_of(b"file:///C:/w").as_deref(), Some("C:/w"));
-        assert_eq!(path_of(b"vscode-remote://x"), None);
-        assert_eq!(path_of(b"file://\xff"), None);
-    }
 
     #[test]
     fn meta_is_json_or_its_digits() {

@@ -1,10 +1,11 @@
 //! Transcripts of early builds: plain text with `user:` and `assistant:` on lines of their own, and marks for reasoning and tools.
 
-use super::transcript::{self, count, directory_in, typed};
+use super::transcript::{self, count};
 use crate::io::stat;
 use crate::limits::DOCUMENT_MAX;
 use crate::model::{Message, Role};
 use crate::provider::shared::out::{Emit, Texts};
+use crate::provider::shared::prompt::{query, workspace};
 use crate::provider::{Parsed, Sink, Source, SourceError};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -45,8 +46,8 @@ fn read(source: &Source, emit: &mut dyn FnMut(Message<'_>, u32)) -> Result<Optio
         turn.set(block.turn);
         match block.role {
             Role::User => {
-                directory = directory.or_else(|| directory_in(block.text));
-                out.put(Role::User, 0, typed(block.text).unwrap_or_default());
+                directory = directory.or_else(|| workspace(block.text));
+                out.put(Role::User, 0, query(block.text).unwrap_or_default());
             }
             role => out.tool(role, 0, block.text.trim(), block.tool),
         }

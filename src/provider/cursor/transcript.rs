@@ -4,7 +4,7 @@ use crate::model::{Facts, Interactivity, Message, ResumeKind, Role};
 use crate::provider::shared::json::{self, get, items, text};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::{Emit, Out};
-use crate::provider::shared::prompt::{begins_with_element, element, saw_prompt};
+use crate::provider::shared::prompt::{self, saw_prompt};
 use crate::provider::{Checkpoint, Parsed, Resume, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -82,7 +82,7 @@ pub fn put(v: &Value<'_>, out: &mut Out<'_>) {
         _ => return,
     };
     if role == Role::User {
-        if let Some(said) = typed(&json::content(content, &["text"])) {
+        if let Some(said) = prompt::query(&json::content(content, &["text"])) {
             out.put(Role::User, said);
         }
     } else if let Some(said) = content.as_str() {
@@ -119,75 +119,13 @@ fn tool_result(block: &Value<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// What the harness sends in the user's name.
-const INJECTED: &[&str] = &[
-    "user_info",
-    "git_status",
-    "project_layout",
-    "rules",
-    "agent_skills",
-    "agent_transcripts",
-    "mcp_instructions",
-    "mcp_file_system",
-    "mcp_file_system_servers",
-    "system_reminder",
-    "system-reminder",
-    "open_and_recently_viewed_files",
-    "attached_files",
-    "additional_data",
-    "environment_details",
-    "timestamp",
-];
-
-/// What the user typed of a text in the user's name, if anything: the queries in it, or all of it if it is no harness text.
-pub fn typed(said: &str) -> Option<String> {
-    const OPEN: &str = "<user_query>";
-    let mut typed = Vec::new();
-    let mut rest = said;
-    while let Some(i) = rest.find(OPEN) {
-        let query = &rest[i + OPEN.len()..];
-        let (query, after) = query.split_once("</user_query>").unwrap_or((query, ""));
-        typed.push(query.trim());
-        rest = after;
-    }
-    if typed.is_empty() && !begins_with_element(said, INJECTED) {
-        typed.push(said.trim());
-    }
-    let typed = typed.join("\n");
-    (!typed.is_empty()).then_some(typed)
-}
-
 /// The directory that the harness tells the model.
 pub fn told_directory(v: &Value<'_>) -> Option<String> {
     let message = get(v, "message");
     let content = get(if message.is_object() { message } else { v }, "content");
     let said = json::content(content, &["text"]);
-    if text(v, "role") != Some("user") || !begins_with_element(&said, INJECTED) {
+    if text(v, "role") != Some("user") || prompt::query(&said).is_some() {
         return None;
     }
-    directory_in(&said)
-}
-
-/// `Workspace Path: /w/app` in a `<user_info>`.
-pub fn directory_in(said: &str) -> Option<String> {
-    let dir =
-        element(said, "user_info")?.lines().find_map(|l| l.trim().strip_prefix("Workspace Path:"))?.trim();
-    (!dir.is_empty()).then(|| dir.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_queries_are_prompts() {
-        assert_eq!(typed("<user_info>\nOS: linux\n</user_info>"), None);
-        assert_eq!(
-            typed("<attached_files>x</attached_files>\n<user_query>\nfix it\n</user_query>").as_deref(),
-            Some("fix it")
-        );
-        assert_eq!(typed("<user_query>a</user_query> <user_query>b").as_deref(), Some("a\nb"));
-        assert_eq!(typed(" plain <b>words</b> ").as_deref(), Some("plain <b>words</b>"));
-        assert_eq!(typed("<user_query> </user_query>"), None);
-    }
+    prompt::workspace(&said)
 }

@@ -3,10 +3,10 @@
 //! It repeats what the messages say, but has reasoning and answers that they lack, above all when they were compacted.
 
 use super::store::Found;
-use super::transcript::typed;
 use super::wire::{self, Value, bytes};
 use crate::io::sqlite;
 use crate::model::Role;
+use crate::provider::shared::prompt::query;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -99,7 +99,7 @@ fn hash(text: &str) -> u64 {
 pub fn texts(kind: Kind, blob: &[u8]) -> Option<(Role, String)> {
     let text = |b| Some(std::str::from_utf8(bytes(b, 1)?).ok()?.to_owned()).filter(|t| !t.trim().is_empty());
     match kind {
-        Kind::Prompt => Some((Role::User, typed(&text(blob)?)?)),
+        Kind::Prompt => Some((Role::User, query(&text(blob)?)?)),
         Kind::Step => match (bytes(blob, 1), bytes(blob, 3)) {
             (Some(answer), _) => Some((Role::Assistant, text(answer)?)),
             (None, Some(reasoning)) => Some((Role::Thinking, text(reasoning)?)),
