@@ -10,6 +10,7 @@ mod codex;
 mod copilot;
 mod cursor;
 mod droid;
+mod goose;
 mod grok;
 
 use crate::io::env::Env;

@@ -1,11 +1,18 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, cursor, droid, grok};
+use super::{Provider, claude, codex, copilot, cursor, droid, goose, grok};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] =
-    &[&claude::Claude, &codex::Codex, &cursor::Cursor, &copilot::Copilot, &grok::Grok, &droid::Droid];
+pub const ALL: &[&dyn Provider] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &cursor::Cursor,
+    &copilot::Copilot,
+    &grok::Grok,
+    &droid::Droid,
+    &goose::Goose,
+];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {
