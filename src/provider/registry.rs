@@ -1,8 +1,8 @@
 //! The agents the catalog knows, in the order they are listed in.
 
 use super::{
-    Provider, amazon_q, claude, cline, codex, copilot, crush, droid, gemini, hermes, kimi, kiro, oh_my_pi,
-    pi, prime_agent, qwen, vibe, yolop,
+    Provider, amazon_q, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, hermes,
+    kimi, kiro, oh_my_pi, pi, prime_agent, qwen, vibe, yolop,
 };
 use crate::model::normalize_agent;
 
@@ -11,6 +11,7 @@ pub const ALL: &[&dyn Provider] = &[
     &claude::Claude,
     &codex::Codex,
     &gemini::Gemini,
+    &cursor::Cursor,
     &copilot::Copilot,
     &kiro::Kiro,
     &amazon_q::AmazonQ,
@@ -18,10 +19,12 @@ pub const ALL: &[&dyn Provider] = &[
     &oh_my_pi::OhMyPi,
     &qwen::Qwen,
     &kimi::Kimi,
+    &grok::Grok,
     &hermes::Hermes,
     &yolop::Yolop,
     &prime_agent::PrimeAgent,
     &droid::Droid,
+    &goose::Goose,
     &crush::Crush,
     &vibe::Vibe,
     &cline::Cline,

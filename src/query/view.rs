@@ -108,6 +108,9 @@ impl<'a> View<'a> {
                 session.fold(*id, unit, root.elsewhere.as_deref());
             }
         }
+        for session in self.sessions.iter_mut().filter(|s| s.facts.last_ms == 0 && s.facts.messages > 0) {
+            session.date(tables);
+        }
     }
 
     /// The session of each unit.
@@ -192,6 +195,14 @@ fn roots_of_dirs<'r>(tables: &Tables<'_>, active: &'r [Active]) -> Vec<Option<&'
 }
 
 impl<'a> Session<'a> {
+    /// A conversation that says nothing of time is as old as its file.
+    fn date(&mut self, tables: &Tables<'_>) {
+        let source = tables.unit(self.unit).and_then(|u| tables.source(u.source));
+        if let Some(source) = source {
+            self.facts.to_mut().saw_time(source.file.fingerprint.mtime_ms());
+        }
+    }
+
     /// Adds what a further unit says: the newer conversation leads, gaps are filled, the time span widens.
     /// One that lies where the agent looks comes before a copy elsewhere.
     fn fold(&mut self, id: u32, unit: &'a UnitRec<'a>, elsewhere: Option<&'a str>) {

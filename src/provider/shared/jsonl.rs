@@ -17,7 +17,7 @@ pub struct Place {
 }
 
 /// Texts of one record of a line with several.
-const PARTS_PER_RECORD: usize = 1024;
+pub const PARTS_PER_RECORD: usize = 1024;
 
 impl Place {
     pub fn part(self, part: usize) -> Locator {
@@ -163,6 +163,17 @@ pub fn record_at(
         done
     })?;
     Ok(())
+}
+
+/// The records in a stretch of several lines, for messages that are written in pieces.
+pub fn stretch(
+    source: &Source,
+    at: Locator,
+    each: impl FnMut(&Value<'_>, Place) -> Step,
+) -> Result<(), SourceError> {
+    let (mut file, _) = stat::open_regular(&source.path)?;
+    file.seek(SeekFrom::Start(at.offset))?;
+    records(LineReader::new(file.take(u64::from(at.len)), at.offset), each).map(drop)
 }
 
 /// Whether any of these strings stands in the file before `offset`. Costs a read of that part, no parsing.

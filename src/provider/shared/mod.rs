@@ -9,3 +9,4 @@ pub mod jsonl;
 pub mod out;
 pub mod pi;
 pub mod prompt;
+pub mod uri;

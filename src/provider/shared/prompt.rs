@@ -72,3 +72,65 @@ pub fn begins_with_element(text: &str, tags: &[&str]) -> bool {
     let Some(rest) = text.trim_start().strip_prefix('<') else { return false };
     tags.iter().any(|t| rest.strip_prefix(t).is_some_and(|r| r.starts_with(['>', ' '])))
 }
+
+/// What the harnesses of Cursor and Grok send in the user's name.
+const AROUND_QUERIES: &[&str] = &[
+    "user_info",
+    "git_status",
+    "project_layout",
+    "rules",
+    "agent_skills",
+    "agent_transcripts",
+    "mcp_instructions",
+    "mcp_file_system",
+    "mcp_file_system_servers",
+    "system_reminder",
+    "system-reminder",
+    "open_and_recently_viewed_files",
+    "attached_files",
+    "additional_data",
+    "environment_details",
+    "timestamp",
+];
+
+/// What the user typed of a text in the user's name, if anything: the queries in it, or all of it if it is no harness text.
+pub fn query(said: &str) -> Option<String> {
+    const OPEN: &str = "<user_query>";
+    let mut typed = Vec::new();
+    let mut rest = said;
+    while let Some(i) = rest.find(OPEN) {
+        let query = &rest[i + OPEN.len()..];
+        let (query, after) = query.split_once("</user_query>").unwrap_or((query, ""));
+        typed.push(query.trim());
+        rest = after;
+    }
+    if typed.is_empty() && !begins_with_element(said, AROUND_QUERIES) {
+        typed.push(said.trim());
+    }
+    let typed = typed.join("\n");
+    (!typed.is_empty()).then_some(typed)
+}
+
+/// `Workspace Path: /w/app` in a `<user_info>`.
+pub fn workspace(said: &str) -> Option<String> {
+    let dir =
+        element(said, "user_info")?.lines().find_map(|l| l.trim().strip_prefix("Workspace Path:"))?.trim();
+    (!dir.is_empty()).then(|| dir.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_queries_are_prompts() {
+        assert_eq!(query("<user_info>\nOS: linux\n</user_info>"), None);
+        assert_eq!(
+            query("<attached_files>x</attached_files>\n<user_query>\nfix it\n</user_query>").as_deref(),
+            Some("fix it")
+        );
+        assert_eq!(query("<user_query>a</user_query> <user_query>b").as_deref(), Some("a\nb"));
+        assert_eq!(query(" plain <b>words</b> ").as_deref(), Some("plain <b>words</b>"));
+        assert_eq!(query("<user_query> </user_query>"), None);
+    }
+}
