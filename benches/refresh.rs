@@ -60,7 +60,68 @@ fn main() -> std::io::Result<()> {
     appended.against("after one line appended to the largest session", &same, "nothing changed");
     let (common, walk) = Runs::paired(ROUNDS, || agf(&["search", "error", "-c"]).go(), || floor.go());
     common.against("a common word", &walk, "stat walk");
+    after_many(home.path(), &made);
+    after_one_in_a_large_one(home.path(), &made)
+}
+
+/// Questions after a line was added to each of a hundred sessions, and how many segments that leaves.
+fn after_many(home: &Path, made: &corpus::Made) {
+    const FILES: usize = 100;
+    let files = transcripts(&home.join(".claude/projects"), FILES);
+    let mut n = 1000;
+    let question = |n: usize| Run::agf(home, &["search", &format!("zqappended{n}"), "-c"]).go();
+    let many = Runs::of(5, || {
+        n += 1;
+        files.iter().for_each(|f| append(f, n));
+        question(n)
+    });
+    let same = Runs::of(5, || Run::agf(home, &["search", &made.needle.0, "-c"]).go());
+    many.against("after a line was appended to each of 100 sessions", &same, "nothing changed");
+    println!("{}", process::text(home, &["index", "status"]).trim_end());
+}
+
+/// Questions after a line was added to a very large session.
+fn after_one_in_a_large_one(home: &Path, made: &corpus::Made) -> std::io::Result<()> {
+    let mb = process::number("AGF_BENCH_LARGE_MB", 200.0) as usize;
+    let path = home.join(".claude/projects/-w-large/00000000-aaaa-4bbb-8ccc-dddddddddddd.jsonl");
+    std::fs::create_dir_all(path.parent().unwrap_or(home))?;
+    let text = "some words of an answer that is neither short nor long. ".repeat(80);
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path)?);
+    for n in 0..mb * 1_000_000 / (text.len() + 150) {
+        writeln!(
+            file,
+            "{{\"type\":\"user\",\"uuid\":\"large-{n}\",\"cwd\":\"/w\",\"sessionId\":\"x\",\"timestamp\":\"2026-11-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}"
+        )?;
+    }
+    file.into_inner()?;
+    Run::agf(home, &["search", &made.needle.0, "-c"]).go();
+    let mut n = 2000;
+    let appended = || {
+        n += 1;
+        append(&path, n);
+        Run::agf(home, &["search", &format!("zqappended{n}"), "-c"]).go()
+    };
+    let rounds = 8;
+    let (large, same) =
+        Runs::paired(rounds, appended, || Run::agf(home, &["search", "zqappended2001", "-c"]).go());
+    large.against(&format!("after one line appended to a session of {mb} MB"), &same, "the next question");
     Ok(())
+}
+
+/// The first transcripts below a directory.
+fn transcripts(dir: &Path, most: usize) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else if found.len() < most {
+                found.push(path);
+            }
+        }
+    }
+    found
 }
 
 fn append(path: &Path, n: usize) {

@@ -118,6 +118,13 @@ impl Runs {
     }
 }
 
+/// What the program prints.
+pub fn text(home: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agf"));
+    let out = command.args(args).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").output();
+    out.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default()
+}
+
 /// CPU seconds of ended children.
 fn children_cpu() -> f64 {
     const TICKS: f64 = 100.0;
