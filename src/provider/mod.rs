@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod opencode;
 
 use crate::io::env::Env;
 use crate::io::sqlite;

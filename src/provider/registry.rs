@@ -1,10 +1,11 @@
 //! The agents the catalog knows, in the order they are listed in.
 
-use super::{Provider, claude, codex, copilot, droid};
+use super::{Provider, claude, codex, copilot, droid, opencode};
 use crate::model::normalize_agent;
 
 /// All providers.
-pub const ALL: &[&dyn Provider] = &[&claude::Claude, &codex::Codex, &copilot::Copilot, &droid::Droid];
+pub const ALL: &[&dyn Provider] =
+    &[&claude::Claude, &codex::Codex, &opencode::OpenCode, &copilot::Copilot, &droid::Droid];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {

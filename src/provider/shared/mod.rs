@@ -5,3 +5,4 @@ pub mod json;
 pub mod jsonl;
 pub mod out;
 pub mod prompt;
+pub mod session_parts;
