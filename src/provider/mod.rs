@@ -5,10 +5,12 @@
 pub mod registry;
 pub mod shared;
 
+mod antigravity;
 mod claude;
 mod codex;
 mod copilot;
 mod droid;
+mod kilo;
 mod opencode;
 
 use crate::io::env::Env;

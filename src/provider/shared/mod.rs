@@ -6,3 +6,4 @@ pub mod jsonl;
 pub mod out;
 pub mod prompt;
 pub mod session_parts;
+pub mod uri;
