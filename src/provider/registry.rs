@@ -1,8 +1,8 @@
 //! The agents the catalog knows, in the order they are listed in.
 
 use super::{
-    Provider, amazon_q, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, hermes,
-    kimi, kiro, oh_my_pi, pi, prime_agent, qwen, vibe, yolop,
+    Provider, amazon_q, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose,
+    grok, hermes, kilo, kimi, kiro, oh_my_pi, opencode, pi, prime_agent, qwen, vibe, yolop,
 };
 use crate::model::normalize_agent;
 
@@ -11,6 +11,7 @@ pub const ALL: &[&dyn Provider] = &[
     &claude::Claude,
     &codex::Codex,
     &gemini::Gemini,
+    &opencode::OpenCode,
     &cursor::Cursor,
     &copilot::Copilot,
     &kiro::Kiro,
@@ -27,7 +28,9 @@ pub const ALL: &[&dyn Provider] = &[
     &goose::Goose,
     &crush::Crush,
     &vibe::Vibe,
+    &kilo::Kilo,
     &cline::Cline,
+    &antigravity::Antigravity,
 ];
 
 /// The provider of an agent, by its id or an alias in any usual spelling.

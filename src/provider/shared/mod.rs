@@ -9,4 +9,5 @@ pub mod jsonl;
 pub mod out;
 pub mod pi;
 pub mod prompt;
+pub mod session_parts;
 pub mod uri;
