@@ -36,8 +36,11 @@ pub fn parse(source: &Source, id: &str, told: bool, sink: &mut dyn Sink) -> Resu
     facts.project = store.read(workspace)?.map(Cow::Owned).unwrap_or_default();
     sink.open("", 0);
     let mut parsed = Parsed::default();
-    if !told {
-        conversation(&mut store, &mut facts, &mut parsed, &mut |m| sink.message(m))?;
+    if !told && let Err(e) = conversation(&mut store, &mut facts, &mut parsed, &mut |m| sink.message(m)) {
+        if facts.messages == 0 {
+            return Err(e.into());
+        }
+        parsed.skipped += 1;
     }
     sink.close(id, facts);
     Ok(parsed)
@@ -62,8 +65,9 @@ fn conversation(
             emit(message(step));
         }
         match chunk.last {
-            Some(last) => after = last,
-            None => return Ok(()),
+            // In a damaged table the steps may be in no order.
+            Some(last) if last > after => after = last,
+            _ => return Ok(()),
         }
     }
 }

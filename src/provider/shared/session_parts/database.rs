@@ -47,22 +47,30 @@ pub fn parse(source: &Source, sink: &mut dyn Sink) -> Result<Parsed, SourceError
     if list.damage.is_some() {
         list = store.read(|db| layout.list(db, false))?;
     }
-    let mut parsed = Parsed { skipped: list.nameless, ..Parsed::default() };
-    let mut damage = list.damage;
+    let lost = u32::from(list.damage.is_some());
+    let mut parsed = Parsed { skipped: list.nameless + lost, ..Parsed::default() };
+    let (mut damage, mut any) = (list.damage, false);
     for listed in &list.sessions {
         if sink.keep(&listed.id, listed.stamp) {
+            any = true;
             continue;
         }
         let mut reading =
             Reading { store: &mut store, layout: &layout, newest: list.newest, parsed: &mut parsed };
         match reading.session(listed, sink) {
-            // Something of it is lost. The others are not.
-            Err(e @ (Error::Corrupt | Error::Other)) => damage = Some(e),
-            other => other?,
+            Ok(()) => any = true,
+            // It is lost. The others are not.
+            Err(e @ (Error::Corrupt | Error::Other)) => {
+                parsed.skipped += 1;
+                damage = Some(e);
+            }
+            Err(e) => return Err(e.into()),
         }
     }
-    // What was known of the lost ones stays known.
-    damage.map_or(Ok(parsed), |e| Err(e.into()))
+    match damage {
+        Some(e) if !any => Err(e.into()),
+        _ => Ok(parsed),
+    }
 }
 
 struct Reading<'r> {
@@ -74,23 +82,21 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Reads a session, as far as that is possible.
+    /// Reads a session; what of its text is lost counts as skipped.
     fn session(&mut self, listed: &Listed, sink: &mut dyn Sink) -> Result<(), Error> {
         let Some(given) = self.store.read(|db| self.layout.given(db, listed.row))? else { return Ok(()) };
-        let heads = self.store.read(|db| heads(db, "session_id = ?1", Param::Text(&listed.id)));
-        let whole = match &heads {
-            Ok((heads, _)) => self.is_whole(heads).unwrap_or(true),
-            Err(_) => true,
-        };
+        let (heads, bad) = self.store.read(|db| heads(db, "session_id = ?1", Param::Text(&listed.id)))?;
+        self.parsed.skipped += bad;
+        let whole = self.is_whole(&heads).unwrap_or(true);
         // A stamp that no list has.
         sink.open(&listed.id, if whole { listed.stamp } else { !listed.stamp });
         let mut talk = Talk::new(given);
-        let result = heads.and_then(|(heads, bad)| {
-            self.parsed.skipped += bad;
-            self.messages(&heads, &mut talk, &mut |m| sink.message(m))
-        });
+        match self.messages(&heads, &mut talk, &mut |m| sink.message(m)) {
+            Err(Error::Corrupt | Error::Other) => self.parsed.skipped += 1,
+            other => other?,
+        }
         sink.close(&listed.id, talk.finish());
-        result
+        Ok(())
     }
 
     /// Whether nothing more is expected: the newest message is an answer that was completed, or an old one.
@@ -484,7 +490,7 @@ mod tests {
         bytes[hit * PAGE..(hit + 1) * PAGE].fill(0xee);
         std::fs::write(&path, bytes).unwrap();
         let mut seen = Seen::default();
-        assert!(parse(&source(&path), &mut seen).is_err(), "the loss is told");
+        assert_eq!(parse(&source(&path), &mut seen).unwrap().skipped, 1, "the loss is told");
         let found = |id: &str| seen.said[id].iter().map(|s| s.len()).sum::<usize>();
         assert_eq!((found("a"), found("c")), (long[0].len(), long[2].len()));
         assert!(seen.said.contains_key("b"), "its row is still there");
