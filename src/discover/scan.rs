@@ -27,7 +27,7 @@ pub struct SearchRoot {
 pub struct Active {
     pub id: u32,
     pub provider: &'static dyn Provider,
-    pub root: Root,
+    pub root: Arc<Root>,
     pub elsewhere: Option<Arc<str>>,
 }
 
@@ -114,7 +114,7 @@ fn number_roots(known: &impl Known, roots: Vec<SearchRoot>, changes: &mut Change
             });
             known.roots().len() + changes.new_roots.len() - 1
         });
-        changes.active.push(Active { id: id as u32, provider, root, elsewhere });
+        changes.active.push(Active { id: id as u32, provider, root: Arc::new(root), elsewhere });
     }
 }
 

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use xxhash_rust::xxh3::Xxh3;
@@ -33,12 +33,12 @@ pub struct OldUnit {
 pub struct Job {
     pub id: u32,
     pub provider: &'static dyn Provider,
-    pub root: Root,
+    pub root: Arc<Root>,
     pub rel: String,
     pub rec: SourceRec<'static>,
     pub units: HashMap<String, OldUnit>,
     /// The facts to go on from, if the file may only have grown.
-    pub facts: Option<Facts<'static>>,
+    pub facts: Option<Box<Facts<'static>>>,
     /// Rows that are gone stay known as such.
     pub keep_vanished: bool,
 }
@@ -112,7 +112,7 @@ pub fn session_number(agent: &str, key: &str) -> u64 {
 pub fn ingest(job: Job, target: &Target<'_>) -> tantivy::Result<Outcome> {
     let source = Source {
         path: job.root.path.join(&job.rel),
-        root: job.root.clone(),
+        root: Root::clone(&job.root),
         rel: job.rel.clone(),
         kind: job.rec.file.kind,
         fingerprint: job.rec.file.fingerprint,
@@ -149,7 +149,9 @@ type Run<'r> = (Result<Parsed, SourceError>, UnitSink<'r>, Option<u64>);
 fn run<'r>(job: &'r Job, source: &Source, tail: Option<u64>, target: &'r Target<'r>) -> Run<'r> {
     let mut sink = UnitSink::new(job, target, tail.is_some());
     let resume = match (tail, &job.facts) {
-        (Some(offset), Some(facts)) => Some(Resume { offset, state: &job.rec.state, facts: facts.clone() }),
+        (Some(offset), Some(facts)) => {
+            Some(Resume { offset, state: &job.rec.state, facts: Facts::clone(facts) })
+        }
         _ => None,
     };
     let parsed = job.provider.parse(source, resume.as_ref(), &mut sink);

@@ -9,6 +9,7 @@ use crate::model::UnitKind;
 use crate::provider::{Provider, Root};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Whether there is anything to do: changes, sources left over from an interrupted pass, or another parser.
 pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
@@ -65,7 +66,7 @@ pub fn locate<'a>(
 }
 
 /// A file's provider, root and path below it.
-type Place = Option<(&'static dyn Provider, Root, String)>;
+type Place = Option<(&'static dyn Provider, Arc<Root>, String)>;
 
 /// The work of one refresh.
 pub struct Plan<'s> {
@@ -232,7 +233,7 @@ impl<'s> Plan<'s> {
             let texts = self.current.read_texts(u.texts);
             facts.summaries = texts.summaries;
             facts.recap = Some(texts.recap).filter(|r| !r.is_empty());
-            facts
+            Box::new(facts)
         });
         let keep_vanished = self.keep_vanished;
         self.jobs.push(Job { id, provider, root, rel, rec, units, facts, keep_vanished });

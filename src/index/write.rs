@@ -21,6 +21,9 @@ use tantivy::{Index, IndexWriter};
 /// Buffer of a segment made in memory for an answer; it grows with what it holds.
 const OVERLAY_BUFFER: usize = 1 << 20;
 
+/// A catalog's log may grow by this much before it is written anew.
+const COMPACT_SLACK: usize = 1 << 20;
+
 type Watch<'w> = dyn Fn(Progress) + Sync + 'w;
 
 /// What kept a plan from being carried out, as a warning code.
@@ -132,6 +135,7 @@ impl Writing<'_> {
         let mut state = Published {
             payload: current.payload.clone(),
             bytes: Vec::new(),
+            base_len: 0,
             texts: current.texts.clone(),
             fresh: false,
         };
@@ -157,6 +161,7 @@ impl Writing<'_> {
         Published {
             payload: self.current.payload.clone(),
             bytes: self.current.bytes(),
+            base_len: self.current.tables().base_len,
             texts: self.current.texts.clone(),
             fresh: self.current.messages.is_none(),
         }
@@ -194,11 +199,15 @@ impl Writing<'_> {
         let encoded = encode(&frame);
         if state.fresh {
             state.bytes = super::tables::MAGIC.to_vec();
+            state.base_len = encoded.len();
         }
         state.bytes.extend_from_slice(&encoded);
-        let payload = match self.compacted(&state, &texts) {
+        // While more is to come, the log grows in any case.
+        let due = frame.pending == 0 && state.bytes.len() >= 2 * state.base_len + COMPACT_SLACK;
+        let payload = match due.then(|| self.compacted(&state, &texts)).flatten() {
             Some((frames, texts)) => {
                 state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();
+                state.base_len = frames.len();
                 self.store.write_catalog(&state.payload, &frames, &texts, true)?
             }
             None => self.store.write_catalog(&state.payload, &encoded, &texts, state.fresh)?,
@@ -206,19 +215,18 @@ impl Writing<'_> {
         commit.set_payload(&serde_json::to_string(&payload).unwrap_or_default());
         commit.commit()?;
         self.store.seal(&payload);
-        Ok(Published { texts: self.store.texts(&payload), payload, bytes: state.bytes, fresh: false })
+        Ok(Published {
+            texts: self.store.texts(&payload),
+            payload,
+            bytes: state.bytes,
+            base_len: state.base_len,
+            fresh: false,
+        })
     }
 
-    /// The whole catalog as one frame, when its log has grown to a multiple of what it says.
+    /// The whole catalog as one frame: its log has grown to a multiple of what it says.
     fn compacted(&self, state: &Published, new_texts: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-        const SLACK: usize = 1 << 20;
-        if state.fresh || state.bytes.len() < 2 * self.current.tables().base_len + SLACK {
-            return None;
-        }
         let tables = Tables::decode(&state.bytes)?;
-        if state.bytes.len() < 2 * tables.base_len + SLACK {
-            return None;
-        }
         let path = self.store.dir.file(&format!("texts-{}", state.payload.catalog));
         let mut all = stat::read_bounded(&path, u64::MAX).ok()?;
         all.truncate(usize::try_from(state.payload.texts_len).ok()?);
@@ -239,6 +247,8 @@ impl Writing<'_> {
 struct Published {
     payload: Payload,
     bytes: Vec<u8>,
+    /// Of them, the first frame.
+    base_len: usize,
     texts: TextFile,
     fresh: bool,
 }

@@ -14,11 +14,40 @@ use std::sync::OnceLock;
 /// No session.
 pub const NONE: u32 = u32::MAX;
 
+/// Facts as they lie in the catalog, or a copy where those of several units were folded. Small: there is one for every session.
+pub enum Held<'a> {
+    Lent(&'a Facts<'a>),
+    Own(Box<Facts<'a>>),
+}
+
+impl<'a> Held<'a> {
+    fn to_mut(&mut self) -> &mut Facts<'a> {
+        match self {
+            Self::Own(facts) => facts,
+            Self::Lent(facts) => {
+                *self = Self::Own(Box::new((*facts).clone()));
+                self.to_mut()
+            }
+        }
+    }
+}
+
+impl<'a> std::ops::Deref for Held<'a> {
+    type Target = Facts<'a>;
+
+    fn deref(&self) -> &Facts<'a> {
+        match self {
+            Self::Lent(facts) => facts,
+            Self::Own(facts) => facts,
+        }
+    }
+}
+
 /// A session as it can be found.
 pub struct Session<'a> {
     pub number: u64,
     pub provider: &'static dyn Provider,
-    pub facts: Cow<'a, Facts<'a>>,
+    pub facts: Held<'a>,
     /// The unit the facts are mainly from.
     pub unit: u32,
     /// The agent has deleted it.
@@ -94,7 +123,7 @@ impl<'a> View<'a> {
             self.sessions.push(Session {
                 number: unit.session,
                 provider: root.provider,
-                facts: Cow::Borrowed(&unit.facts),
+                facts: Held::Lent(&unit.facts),
                 unit: *id,
                 vanished: unit.vanished,
                 elsewhere: root.elsewhere.as_deref(),
@@ -215,7 +244,7 @@ impl<'a> Session<'a> {
                 if other.messages > 0 && rank(elsewhere, other) > rank(self.elsewhere, &self.facts) =>
             {
                 self.elsewhere = elsewhere;
-                let older = std::mem::replace(&mut self.facts, Cow::Borrowed(other));
+                let older = std::mem::replace(&mut self.facts, Held::Lent(other));
                 self.unit = id;
                 fill(self.facts.to_mut(), &older);
             }
