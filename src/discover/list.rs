@@ -77,6 +77,7 @@ pub fn look_at(path: &Path) -> io::Result<(Fingerprint, FileKind)> {
     look(&stat::Dir::open(&parent)?, name)
 }
 
+/// Whether a file may be a database: agents let their users give one any name. Texts are none.
 fn is_database(name: &str) -> bool {
-    [".db", ".sqlite", ".sqlite3", ".vscdb"].iter().any(|s| name.ends_with(s))
+    ![".jsonl", ".json", ".zst", ".txt", ".yaml", ".toml", ".md"].iter().any(|s| name.ends_with(s))
 }

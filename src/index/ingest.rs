@@ -9,7 +9,7 @@ use crate::model::{Facts, Message, UnitKind, valid_session_id};
 use crate::provider::{Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::text::{ceil_boundary, floor_boundary};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -205,12 +205,14 @@ fn settle(
     rec.offset = parsed.checkpoint.as_ref().map(|c| c.offset);
     rec.state = Cow::Owned(parsed.checkpoint.map(|c| c.state).unwrap_or_default());
     rec.mark = mark(file, rec.offset.unwrap_or(size)).unwrap_or(0);
-    // A failed pass removes nothing: rows it did not reach may still be there.
-    let stays = |id: &u32| failed || kept.contains(id) || units.iter().any(|u| u.id == *id);
+    let numbers: HashSet<u32> = kept.into_iter().chain(units.iter().map(|u| u.id)).collect();
+    let rows: HashSet<&str> = units.iter().map(|u| u.row.as_str()).collect();
+    // A failed pass removes only what it read anew: rows it did not reach may still be there.
+    let stays = |row: &str, id: u32| numbers.contains(&id) || failed && !rows.contains(row);
     let same_parser = job.rec.parser == rec.parser;
     let kept_gone =
         |(row, u): &(&String, &OldUnit)| job.keep_vanished && same_parser && u.said && !row.is_empty();
-    let gone = job.units.iter().filter(|(_, u)| !stays(&u.id));
+    let gone = job.units.iter().filter(|(row, u)| !stays(row, u.id));
     let (vanished, removed): (Vec<_>, Vec<_>) = gone.partition(kept_gone);
     let removed: Vec<u32> = removed.iter().map(|(_, u)| u.id).collect();
     let vanished = vanished.iter().filter(|(_, u)| !u.vanished).map(|(_, u)| u.id).collect();

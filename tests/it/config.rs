@@ -228,3 +228,32 @@ fn a_file_that_is_not_understood_costs_a_warning_only() {
     agf.write("settings.toml", "nonsense");
     assert_eq!(agf.data(&["search"])["warnings"][0]["code"], "config_invalid");
 }
+
+#[test]
+fn a_row_that_is_deleted_from_a_database_is_remembered() {
+    let case = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/goose/database");
+    let agf = Agf::of(&case);
+    agf.write(FILE, "keep_vanished = true\n");
+    let database = rusqlite::Connection::open(agf.path(".local/share/goose/sessions/sessions.db")).unwrap();
+    let listed = || -> Vec<(String, bool)> {
+        let all = agf.listed();
+        let one =
+            |s: &Value| (s["session_id"].as_str().unwrap().to_owned(), s.get("source_exists").is_none());
+        all.iter().map(one).collect()
+    };
+    let before = listed();
+    assert!(before.iter().any(|(id, live)| id == "20260725_1" && *live), "{before:?}");
+    database.execute_batch("CREATE TABLE kept AS SELECT * FROM sessions WHERE id = '20260725_1'").unwrap();
+    database.execute_batch("DELETE FROM sessions WHERE id = '20260725_1'").unwrap();
+    for _ in 0..2 {
+        let remembered = agf.data(&["search", "\"Fix the tokenizer\"", "--include-content"]);
+        let session = &remembered["sessions"][0];
+        assert_eq!(
+            (&session["session_id"], &session["source_exists"]),
+            (&json!("20260725_1"), &json!(false))
+        );
+        assert_eq!(listed().len(), before.len());
+    }
+    database.execute_batch("INSERT INTO sessions SELECT * FROM kept").unwrap();
+    assert_eq!(listed(), before);
+}

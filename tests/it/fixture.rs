@@ -4,6 +4,8 @@
 //! compressed into `x.jsonl.zst`, `x.hex` (hexadecimal digits) becomes the bytes `x`, and in `x.here` each `{home}` becomes the
 //! path of the home.
 
+use agf_catalog::io::env::Env;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +28,17 @@ impl Home {
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
+}
+
+/// The environment of a case: its home, and the variables in `env.json`.
+pub fn env(case: &Path, home: &Path) -> Env {
+    let home_text = home.to_str().unwrap();
+    let mut vars = vec![("HOME".to_owned(), home_text.to_owned())];
+    if let Ok(text) = fs::read_to_string(case.join("env.json")) {
+        let more: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
+        vars.extend(more.into_iter().map(|(k, v)| (k, v.replace("{home}", home_text))));
+    }
+    Env::from_vars(vars).with_cwd(home)
 }
 
 /// All cases of all providers, as (provider, case directory).

@@ -22,3 +22,4 @@ mod properties;
 mod providers;
 mod resident;
 mod stores;
+mod texts;

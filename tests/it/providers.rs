@@ -3,7 +3,6 @@
 //! `UPDATE_EXPECTED=1 cargo test --test it providers` rewrites the expectations; read the difference before keeping it.
 
 use crate::fixture::{self, Home};
-use agf_catalog::io::env::Env;
 use agf_catalog::io::stat;
 use agf_catalog::model::{Facts, Interactivity, Message, UnitKind};
 use agf_catalog::provider::{Class, Provider, Root, Sink, Source, registry};
@@ -32,12 +31,7 @@ fn every_fixture_gives_its_sessions() {
 }
 
 fn read_home(provider: &dyn Provider, home: &Path, case: &Path) -> Value {
-    let mut vars = vec![("HOME".to_owned(), home.to_str().unwrap().to_owned())];
-    if let Ok(text) = fs::read_to_string(case.join("env.json")) {
-        let more: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
-        vars.extend(more.into_iter().map(|(k, v)| (k, v.replace("{home}", home.to_str().unwrap()))));
-    }
-    let env = Env::from_vars(vars).with_cwd(home);
+    let env = fixture::env(case, home);
     let mut all = Collected::default();
     for root in provider.roots(&env) {
         walk(provider, &root, &mut Vec::new(), &mut all);
