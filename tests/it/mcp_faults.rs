@@ -140,7 +140,9 @@ fn pipes_among_the_sessions_do_not_hang_it() {
     let project = home.path().join(".claude/projects/-w-app");
     pipe(project.join("22222222-2222-4333-8444-555555555502.jsonl"));
     pipe(home.path().join(".claude/history.jsonl"));
-    pipe(home.path().join(".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-00000000-2222-4333-8444-555555555503.jsonl"));
+    pipe(home.path().join(
+        ".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-00000000-2222-4333-8444-555555555503.jsonl",
+    ));
     let mut server = Server::start(home.path(), &["--allow", ALL]);
     normal(&mut server);
     let before = peak_kb(&server);
@@ -237,7 +239,8 @@ fn a_signal_ends_it_and_harms_nothing() {
             None => assert!(server.modern("tools/list", json!({}))["result"].is_object()),
             Some(ms) => {
                 let arguments = json!({ "query": "zqterm", "include_content": true });
-                let params = json!({ "name": "agf_search_sessions", "arguments": arguments, "_meta": meta() });
+                let params =
+                    json!({ "name": "agf_search_sessions", "arguments": arguments, "_meta": meta() });
                 server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
                 std::thread::sleep(Duration::from_millis(ms));
             }

@@ -25,7 +25,10 @@ fn questions(agent: &str, id: &str) -> Vec<(&'static str, Value)> {
         ("server/discover", json!({})),
         ("tools/list", json!({})),
         call("agf_capabilities", json!({})),
-        call("agf_search_sessions", json!({ "agent": agent, "include_summaries": true, "include_non_interactive": true })),
+        call(
+            "agf_search_sessions",
+            json!({ "agent": agent, "include_summaries": true, "include_non_interactive": true }),
+        ),
         call("agf_search_sessions", json!({ "query": "the", "include_content": true, "sort": "time" })),
         call("agf_search_sessions", json!({ "limit": 0 })),
         call("agf_get_session", json!({ "include_summaries": true })),
@@ -51,7 +54,8 @@ fn questions(agent: &str, id: &str) -> Vec<(&'static str, Value)> {
 
 /// The id of some session of an agent.
 fn some_id(server: &mut Server, agent: &str) -> String {
-    let found = server.call("agf_search_sessions", json!({ "agent": agent, "include_non_interactive": true }));
+    let found =
+        server.call("agf_search_sessions", json!({ "agent": agent, "include_non_interactive": true }));
     let sessions = &found["structuredContent"]["data"]["sessions"];
     sessions[0]["session_id"].as_str().unwrap_or("none").to_owned()
 }

@@ -1,7 +1,7 @@
 //! `agf mcp` on the wire: every row of the protocol's table, one line in, one line out, without any SDK.
 #![cfg(feature = "mcp")]
 
-use crate::mcp::{ALL, LEGACY, MODERN, Server, code, home, meta};
+use crate::mcp::{ALL, ID, LEGACY, MODERN, Server, code, home, meta};
 use serde_json::{Value, json};
 
 #[test]
@@ -213,4 +213,198 @@ fn recorded_hosts_are_served() {
         }
         server.end_well();
     }
+}
+
+/// Requests that succeed with all groups, and whether their result may be cached.
+fn good() -> Vec<(&'static str, Value, bool)> {
+    let template = json!({ "type": "ref/resource", "uri": "agf://session/{agent}/{session_id}" });
+    vec![
+        ("tools/list", json!({}), true),
+        ("tools/call", json!({ "name": "agf_capabilities", "arguments": {} }), false),
+        ("tools/call", json!({ "name": "agf_search_sessions" }), false),
+        ("resources/list", json!({}), true),
+        ("resources/templates/list", json!({}), true),
+        ("resources/read", json!({ "uri": format!("agf://session/claude/{ID}") }), true),
+        ("prompts/list", json!({}), true),
+        ("prompts/get", json!({ "name": "find_session", "arguments": { "topic": "x" } }), false),
+        (
+            "completion/complete",
+            json!({ "ref": template, "argument": { "name": "agent", "value": "c" } }),
+            false,
+        ),
+    ]
+}
+
+#[test]
+fn every_modern_result_says_that_it_is_complete_and_whose_it_is() {
+    let home = home();
+    let mut server = Server::start(home.path(), &["--allow", ALL]);
+    for (method, params, cached) in good() {
+        let result = server.modern(method, params)["result"].clone();
+        assert_eq!(result["resultType"], "complete", "{method}: {result}");
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "agf", "{method}");
+        let hints =
+            (result["ttlMs"].is_u64(), matches!(result["cacheScope"].as_str(), Some("public" | "private")));
+        assert_eq!(hints, (cached, cached), "{method}: {result}");
+    }
+    server.end_well();
+}
+
+#[test]
+fn no_legacy_result_has_a_modern_field() {
+    let home = home();
+    for version in LEGACY {
+        let mut server = Server::start(home.path(), &["--allow", ALL]);
+        server.initialize(version);
+        for (method, params, _) in good() {
+            let result = server.legacy(method, params)["result"].clone();
+            assert!(result.is_object(), "{version} {method}");
+            for field in ["resultType", "ttlMs", "cacheScope", "_meta"] {
+                assert!(result.get(field).is_none(), "{version} {method} {field}");
+            }
+        }
+        server.end_well();
+    }
+}
+
+#[test]
+fn what_is_missing_in_the_metadata_is_named() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    for (given, missing) in [
+        (json!({}), &["protocolVersion", "clientCapabilities"][..]),
+        (json!({ "io.modelcontextprotocol/protocolVersion": MODERN }), &["clientCapabilities"]),
+        (json!({ "io.modelcontextprotocol/clientCapabilities": {} }), &["protocolVersion"]),
+    ] {
+        for method in ["server/discover", "tools/list"] {
+            let answer = server.legacy(method, json!({ "_meta": given }));
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(
+                code(&answer) == -32602 && missing.iter().all(|m| message.contains(m)),
+                "{method}: {answer}"
+            );
+        }
+    }
+    assert_eq!(code(&server.legacy("server/discover", json!({}))), -32602);
+    let old = json!({ "io.modelcontextprotocol/protocolVersion": "1900-01-01", "io.modelcontextprotocol/clientCapabilities": {} });
+    let answer = server.legacy("tools/list", json!({ "_meta": old }));
+    let mut supported: Vec<String> = answer["error"]["data"]["supported"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_str().unwrap().to_owned())
+        .collect();
+    supported.sort();
+    assert_eq!(supported, ["2025-03-26", "2025-06-18", "2025-11-25", MODERN]);
+    // None of this opened or closed anything.
+    assert_eq!(server.legacy("ping", json!({}))["result"], json!({}));
+    assert!(server.initialize(LEGACY[0])["result"].is_object());
+    server.end_well();
+}
+
+#[test]
+fn what_a_revision_does_not_have_is_no_method() {
+    let home = home();
+    let mut server = Server::start(home.path(), &["--allow", ALL]);
+    for (method, params) in [
+        ("ping", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("resources/subscribe", json!({ "uri": "agf://session/claude/x" })),
+        ("resources/unsubscribe", json!({ "uri": "agf://session/claude/x" })),
+        ("no/such_method", json!({})),
+    ] {
+        assert_eq!(code(&server.modern(method, params)), -32601, "{method}");
+    }
+    server.end_well();
+    let mut server = Server::start(home.path(), &[]);
+    assert_eq!(server.initialize("2024-11-05")["result"]["protocolVersion"], LEGACY[0]);
+    for method in ["logging/setLevel", "resources/list", "prompts/list", "no/such_method"] {
+        assert_eq!(code(&server.legacy(method, json!({ "level": "info" }))), -32601, "{method}");
+    }
+    server.end_well();
+}
+
+#[test]
+fn what_is_no_question_gets_no_answer() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    server.modern("tools/list", json!({}));
+    let long = format!(r#"{{"jsonrpc":"2.0","id":4,"result":{{"p":"{}"}}}}"#, "x".repeat(70_000));
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":404}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":"x"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}"#,
+        &long,
+        "",
+        " \t",
+        "\r",
+    ] {
+        server.raw(format!("{line}\n").as_bytes());
+    }
+    let ping =
+        json!({ "jsonrpc": "2.0", "id": "crlf", "method": "tools/list", "params": { "_meta": meta() } });
+    server.raw(format!("\u{feff}{ping}\r\n").as_bytes());
+    assert_eq!(server.hear().unwrap()["id"], "crlf");
+    assert_eq!(server.end_well().len(), 2);
+}
+
+#[test]
+fn odd_messages_are_survived() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    let nested = format!(
+        r#"{{"jsonrpc":"2.0","id":"d","method":"x","params":{}{}}}"#,
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
+    for (line, id) in [
+        (nested.as_str(), json!("d")),
+        (r#"{"jsonrpc":"2.0","id":"h","method":"tools/list","params":{"x":1e99999}}"#, json!("h")),
+        (r#"{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"\ud800"}}"#, json!("s")),
+        ("\0\0\0", Value::Null),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, Value::Null),
+    ] {
+        server.raw(format!("{line}\n").as_bytes());
+        let answer = server.hear().unwrap();
+        assert!(code(&answer) < 0 && answer["id"] == id, "{answer}");
+        assert!(server.modern("tools/list", json!({}))["result"].is_object());
+    }
+    server.end_well();
+}
+
+#[test]
+fn the_limit_is_exact() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    let line = |bytes: usize| {
+        let bare = json!({ "jsonrpc": "2.0", "id": bytes, "method": "tools/list", "params": { "_meta": meta(), "p": "" } });
+        let pad = "y".repeat(bytes - bare.to_string().len());
+        bare.to_string().replace(r#""p":"""#, &format!(r#""p":"{pad}""#))
+    };
+    server.raw(format!("{}\n", line(65_536)).as_bytes());
+    assert!(server.hear().unwrap()["result"].is_object());
+    for over in [format!("{}\n", line(65_537)), format!("{}\r\n", line(65_536))] {
+        server.raw(over.as_bytes());
+        let answer = server.hear().unwrap();
+        assert_eq!(code(&answer), -32600);
+        assert!(answer["id"].is_u64(), "{answer}");
+    }
+    server.end_well();
+}
+
+#[test]
+fn two_processes_list_the_same() {
+    let home = home();
+    let listed = || {
+        let mut server = Server::start(home.path(), &["--allow", ALL]);
+        let methods =
+            ["server/discover", "tools/list", "prompts/list", "resources/templates/list", "skills/list"];
+        let lists = methods.map(|m| server.modern(m, json!({}))["result"].clone());
+        assert_eq!(methods.map(|m| server.modern(m, json!({}))["result"].clone()), lists);
+        server.end_well();
+        lists
+    };
+    assert_eq!(listed(), listed());
 }

@@ -89,7 +89,8 @@ mod tests {
     use std::io::{BufReader, Cursor};
 
     fn sizes(text: &str, limit: usize) -> Vec<u64> {
-        let mut lines = Lines::new(BufReader::with_capacity(3, Cursor::new(text.to_owned())), limit, Oversize::Discard);
+        let mut lines =
+            Lines::new(BufReader::with_capacity(3, Cursor::new(text.to_owned())), limit, Oversize::Discard);
         std::iter::from_fn(|| lines.next().ok().flatten())
             .map(|l| match l {
                 Line::Whole(l) => l.len() as u64,

@@ -68,8 +68,12 @@ impl Server {
     pub fn new(options: &Options, scope: Scope, env: Env, pending: Arc<Pending>) -> Self {
         let ticks = watch::Sender::new((0, 0));
         let told: watch::Sender<Tick> = ticks.clone();
+        #[cfg(debug_assertions)]
+        let pace = super::trial::pace(&env);
         let fresh =
             Catalog::new(env.clone(), scope.clone()).resident().budget(budget()).on_progress(move |p| {
+                #[cfg(debug_assertions)]
+                std::thread::sleep(pace);
                 told.send_replace((p.bytes_done, p.bytes));
             });
         Self {
