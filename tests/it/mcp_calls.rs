@@ -140,8 +140,9 @@ fn no_argument_widens_the_groups() {
         assert!(error["hint"].as_str().unwrap().contains(group), "{error}");
     }
     // What was said shows neither as text nor as a count.
-    for query in ["clock", "in:prose clock", "zq7min"] {
+    for query in ["clock", "in:prose clock", "zq7min", "flaky", "in:title flaky", "flak"] {
         let data = server.call("agf_search_sessions", json!({ "query": query }))["structuredContent"].clone();
+        assert_eq!(data["data"]["total"], 0, "{query}: {data}");
         assert!(
             !data.to_string().contains("content_total") && !data.to_string().contains("parser"),
             "{data}"
