@@ -36,6 +36,8 @@ pub struct Catalog {
     progress: Box<Watch>,
     pub(super) resident: Option<Resident>,
     budget: Option<Duration>,
+    /// Whether words are looked for in titles.
+    pub(super) titles: bool,
 }
 
 /// A state to answer from.
@@ -71,6 +73,7 @@ impl Catalog {
             progress: Box::new(|_| {}),
             resident: None,
             budget: None,
+            titles: true,
         }
     }
 
@@ -88,6 +91,12 @@ impl Catalog {
     /// Answers after about this long even if not everything was read: what is missing is said, and the next question goes on.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// Whether a word may find a session by its title, which is often its first prompt.
+    pub fn titles(mut self, searched: bool) -> Self {
+        self.titles = searched;
         self
     }
 

@@ -76,7 +76,11 @@ impl Catalog {
     fn bring_up(&self, resident: &Resident, rebuild: bool) -> Current {
         let mut held = resident.held.lock().unwrap_or_else(PoisonError::into_inner);
         let request = self.request(rebuild);
-        let done = match held.snapshot.take().filter(|_| !rebuild).or_else(|| self.loaded(rebuild)) {
+        let kept = held.snapshot.take().filter(|_| !rebuild);
+        if kept.is_none() {
+            held.forget();
+        }
+        let done = match kept.or_else(|| self.loaded(rebuild)) {
             None => held.publish(self, &request),
             Some(snapshot) => held.follow(self, snapshot, &request),
         };
@@ -93,6 +97,13 @@ impl Catalog {
 }
 
 impl Held {
+    /// The state kept is gone, by a panic while it was brought up to date: what the system had told of was for it, not for the one on
+    /// disk, so everything is looked at again.
+    fn forget(&mut self) {
+        self.covered = false;
+        self.chain = 0;
+    }
+
     /// Looks at what may have changed, and takes it in.
     fn follow(&mut self, catalog: &Catalog, snapshot: Snapshot, request: &Request<'_>) -> Refreshed {
         self.start_watching(catalog);

@@ -71,6 +71,7 @@ impl Catalog {
             filter,
             content: request.include_content,
             summaries: request.include_summaries,
+            titles: self.titles,
             sort: if request.sort == Some(SortBy::Time) { Sort::Time } else { Sort::Relevance },
             now_ms: clock.now_ms,
         };

@@ -38,6 +38,11 @@ impl Folded {
         }
     }
 
+    /// The same, for a question that may not see titles.
+    pub fn without_title(self) -> Self {
+        Self { title: String::new(), ..self }
+    }
+
     /// How well a term matches, 0 if it does not. On the scale of message scores, above most of them.
     pub fn score(&self, term: &Term, place: Place) -> f32 {
         let wanted = fold::fold(term.text.trim());

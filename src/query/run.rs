@@ -5,7 +5,7 @@ use super::filter::{Allowed, SessionFilter, allowed};
 use super::metadata::{Folded, occurs};
 use super::parse::{Place, Query, Term};
 use super::terms::{Expansion, Reach, all_of, expand, query as index_query};
-use super::view::View;
+use super::view::{Session, View};
 use crate::index::snapshot::{Messages, texts_at};
 use std::collections::HashSet;
 
@@ -49,6 +49,8 @@ pub struct Options {
     pub content: bool,
     /// Summaries count as metadata.
     pub summaries: bool,
+    /// Titles do.
+    pub titles: bool,
     pub sort: Sort,
     pub now_ms: i64,
 }
@@ -189,13 +191,18 @@ impl<'s, 'v> Search<'s, 'v> {
             if !marked[i] && (text.is_empty() || !occurs(terms(), &text)) {
                 continue;
             }
-            let folded = Folded::new(session, &text);
+            let folded = self.folded(session, &text);
             for (n, clause) in clauses.iter().enumerate() {
                 scores[n][i] =
                     clause.any.iter().map(|t| folded.score(t, self.query.place)).fold(0.0, f32::max);
             }
         }
         scores
+    }
+
+    fn folded(&self, session: &Session<'_>, text: &str) -> Folded {
+        let folded = Folded::new(session, text);
+        if self.options.titles { folded } else { folded.without_title() }
     }
 
     fn texts(&self, unit: u32, all: &[u8]) -> String {
@@ -344,7 +351,7 @@ impl<'s, 'v> Search<'s, 'v> {
             return found;
         }
         for (i, session) in self.view.sessions.iter().enumerate().filter(|(i, _)| self.allowed.sessions[*i]) {
-            let folded = Folded::new(session, "");
+            let folded = self.folded(session, "");
             let wanted = self.query.clauses.iter().filter(|c| !c.negated);
             let fits =
                 |c: &super::parse::Clause| c.any.iter().any(|t| !t.quoted && folded.subsequence(t) > 0.0);

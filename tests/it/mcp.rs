@@ -1,232 +1,164 @@
-//! The server over its pipes, a line at a time.
+//! A client for `agf mcp` that knows nothing but lines, so that it shares no mistake with an SDK.
 #![cfg(feature = "mcp")]
 
-use crate::agf::{Agf, id};
+use crate::fixture::Home;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+pub const ID: &str = "11111111-2222-4333-8444-555555555501";
+pub const ALL: &str = "metadata,summaries,content,transcript,prompts";
+pub const MODERN: &str = "2026-07-28";
+pub const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+
+/// All that the server says without being asked. It asks nothing.
+const TOLD: [&str; 2] = ["notifications/progress", "notifications/subscriptions/acknowledged"];
+
+/// A home with one session.
+pub fn home() -> Home {
+    Home::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude/minimal"))
+}
+
+/// The program with nothing but a home in its environment.
+pub fn agf(home: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agf"));
+    command.args(args).env_clear().env("HOME", home).env("AGF_CACHE_DIR", home.join("agf-cache"));
+    command.env("AGF_TEST_TOOLS", "1").current_dir(home);
+    command
+}
+
+/// A running server.
+pub struct Server {
+    pub child: Child,
+    pub to: Option<ChildStdin>,
+    pub from: Option<BufReader<ChildStdout>>,
+    next: u64,
+    /// Everything it said, in order.
+    pub heard: Vec<Value>,
 }
 
 impl Server {
-    fn start(agf: &Agf, args: &[&str]) -> Self {
-        let mut child = agf
-            .command(&[&["mcp"], args].concat())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output }
+    pub fn start(home: &Path, args: &[&str]) -> Self {
+        Self::spawn(agf(home, &[&["mcp"], args].concat()))
     }
 
-    fn send(&mut self, line: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    pub fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (to, from) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
+        Self { child, to, from, next: 100, heard: Vec::new() }
     }
 
-    fn answer(&mut self) -> Value {
+    pub fn raw(&mut self, bytes: &[u8]) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(bytes).and_then(|()| to.flush()).unwrap();
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.raw(format!("{message}\n").as_bytes());
+    }
+
+    pub fn hear(&mut self) -> Option<Value> {
         let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
+        self.from.as_mut().unwrap().read_line(&mut line).unwrap();
+        if line.is_empty() {
+            return None;
+        }
+        let message: Value = serde_json::from_str(&line).expect("only JSON on stdout");
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        assert!(message.get("method").is_none_or(|m| TOLD.iter().any(|t| m == t)), "{message}");
+        self.heard.push(message.clone());
+        Some(message)
     }
 
-    /// A request of the modern revision: no handshake, everything in `_meta`.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let mut params = params;
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string());
-        self.answer()
+    /// The answer to a request, which may have come already; what comes before it is kept.
+    pub fn answer(&mut self, id: &Value) -> Value {
+        if let Some(message) = self.heard.iter().find(|m| m.get("id") == Some(id)) {
+            return message.clone();
+        }
+        loop {
+            let message = self.hear().expect("an answer before the end");
+            if message.get("id") == Some(id) {
+                return message;
+            }
+        }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let mut answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
-        answer["result"].take()
+    pub fn legacy(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let id = json!(self.next);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.answer(&id)
     }
 
-    /// Ends the input; the exit code and what was said on standard error.
-    fn end(mut self) -> (i32, String) {
-        drop(self.input.take());
-        let output = self.child.wait_with_output().unwrap();
-        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+    pub fn modern(&mut self, method: &str, mut params: Value) -> Value {
+        params["_meta"] = meta();
+        self.legacy(method, params)
     }
-}
 
-fn history() -> Agf {
-    let agf = Agf::new();
-    agf.claude("/w/app", &id(1), "alpha zqall");
-    agf.claude("/w/beta", &id(2), "beta zqall");
-    agf.codex("/w/app", &id(3), "gamma zqall");
-    agf
-}
-
-const ALL: &[&str] = &["--allow", "metadata,summaries,content,transcript,prompts"];
-
-#[test]
-fn answers_are_those_of_the_command_line() {
-    let agf = history();
-    agf.data(&["search"]);
-    let mut server = Server::start(&agf, ALL);
-    let (first, second, third) = (id(1), id(2), id(3));
-    let pairs = [
-        (
-            "agf_search_sessions",
-            json!({ "query": "zqall", "include_content": true }),
-            vec!["search", "zqall", "-c"],
-        ),
-        (
-            "agf_search_sessions",
-            json!({ "include_summaries": true, "limit": 2 }),
-            vec!["search", "--include-summaries", "--limit", "2"],
-        ),
-        (
-            "agf_get_session",
-            json!({ "agent": "claude", "session_id": id(1) }),
-            vec!["show", &first, "-a", "claude"],
-        ),
-        (
-            "agf_resume_plan",
-            json!({ "agent": "codex", "session_id": id(3) }),
-            vec!["resume-plan", &third, "-a", "codex"],
-        ),
-        (
-            "agf_read_session",
-            json!({ "agent": "claude", "session_id": id(2) }),
-            vec!["read", &second, "-a", "claude"],
-        ),
-    ];
-    for (tool, arguments, args) in pairs {
-        let result = server.call(tool, arguments);
-        assert_eq!(result["isError"], false, "{tool}: {result}");
-        let envelope = &result["structuredContent"];
-        let expected = agf.data(&args);
-        assert_eq!((&envelope["ok"], &envelope["data"]), (&json!(true), &expected), "{tool}");
+    pub fn initialize(&mut self, version: &str) -> Value {
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let answer = self.legacy("initialize", params);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer
     }
-    assert_eq!(server.end(), (0, String::new()));
-}
 
-#[test]
-fn without_groups_the_surface_is_the_four_tools() {
-    let agf = history();
-    let mut server = Server::start(&agf, &[]);
-    let names = |answer: &Value| -> Vec<String> {
-        answer["result"]["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|t| t["name"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let listed = server.ask("tools/list", json!({}));
-    assert_eq!(
-        names(&listed),
-        ["agf_capabilities", "agf_get_session", "agf_resume_plan", "agf_search_sessions"]
-    );
-    let refused = server.call("agf_search_sessions", json!({ "query": "zqall", "include_content": true }));
-    assert_eq!(
-        (&refused["isError"], &refused["structuredContent"]["error"]["code"]),
-        (&json!(true), &json!("not_allowed"))
-    );
-    let plan = json!({ "agent": "claude", "session_id": id(1), "mode": "bypass permissions" });
-    assert_eq!(server.call("agf_resume_plan", plan)["structuredContent"]["error"]["code"], "not_allowed");
-    let odd = server.call("agf_search_sessions", json!({ "no_such_argument": 1 }));
-    assert_eq!(
-        (&odd["isError"], &odd["structuredContent"]["error"]["code"]),
-        (&json!(true), &json!("invalid_request"))
-    );
-    let read = server.call("agf_read_session", json!({ "agent": "claude", "session_id": id(1) }));
-    assert_eq!(read["structuredContent"]["error"]["code"], "not_allowed");
-    assert_eq!(
-        server.ask("tools/call", json!({ "name": "no_such_tool", "arguments": {} }))["error"]["code"],
-        -32602
-    );
-}
-
-#[test]
-fn a_fixed_scope_cannot_be_widened() {
-    let agf = history();
-    let mut server = Server::start(&agf, &["--agent", "claude", "--project", "/w/app"]);
-    let total = |r: Value| r["structuredContent"]["data"]["total"].clone();
-    assert_eq!(total(server.call("agf_search_sessions", json!({}))), 1);
-    assert_eq!(total(server.call("agf_search_sessions", json!({ "agent": null, "project": null }))), 1);
-    for (arguments, code) in [
-        (json!({ "agent": "codex" }), "out_of_scope"),
-        (json!({ "project": "/w/beta" }), "out_of_scope"),
-        (json!({ "project": "/w" }), "out_of_scope"),
-    ] {
-        assert_eq!(server.call("agf_search_sessions", arguments)["structuredContent"]["error"]["code"], code);
+    /// Calls a tool; the result has the text mirror checked.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.modern("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let result = answer["result"].clone();
+        assert!(result.is_object(), "{answer}");
+        let texts = result["content"].as_array().unwrap().iter().filter_map(|c| c["text"].as_str());
+        let mirrors = texts.filter_map(|t| serde_json::from_str::<Value>(t).ok());
+        assert!(mirrors.into_iter().any(|m| m == result["structuredContent"]), "{result}");
+        assert_eq!(result["isError"] == true, result["structuredContent"]["ok"] == false);
+        result
     }
-    let other = json!({ "agent": "claude", "session_id": id(2) });
-    assert_eq!(server.call("agf_get_session", other)["structuredContent"]["error"]["code"], "not_found");
-}
 
-#[test]
-fn bad_lines_are_answered_and_survived() {
-    let agf = history();
-    let mut server = Server::start(&agf, &["--max-message-bytes", "4096"]);
-    server.send("{not json");
-    assert_eq!(server.answer()["error"]["code"], -32700);
-    let big = json!({ "jsonrpc": "2.0", "id": "big", "method": "tools/list", "params": { "x": "y".repeat(10_000) } });
-    server.send(&big.to_string());
-    let answer = server.answer();
-    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!("big")));
-    assert_eq!(server.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 4);
-    assert_eq!(server.end().0, 0);
-}
+    /// The error code of a tool call.
+    pub fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments);
+        let error = &result["structuredContent"]["error"];
+        assert!(error["retryable"].is_boolean() && error["message"].is_string(), "{result}");
+        error["code"].as_str().unwrap_or("none").to_owned()
+    }
 
-#[test]
-fn older_clients_shake_hands() {
-    for version in ["2025-11-25", "2025-06-18", "2025-03-26"] {
-        let agf = history();
-        let mut server = Server::start(&agf, &[]);
-        let hello = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-        server
-            .send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }).to_string());
-        let answer = server.answer();
-        assert_eq!(
-            (&answer["result"]["protocolVersion"], &answer["result"]["serverInfo"]["name"]),
-            (&json!(version), &json!("agf"))
-        );
-        server.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        server.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-        let list = server.answer();
-        assert_eq!((list["result"].get("ttlMs"), list["result"].get("cacheScope")), (None, None));
-        assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4);
-        assert_eq!(server.end(), (0, String::new()));
+    /// Closes the input: what it says until its end, standard error, exit code.
+    pub fn end(mut self) -> (Vec<Value>, String, Option<i32>) {
+        drop(self.to.take());
+        while self.hear().is_some() {}
+        let mut errors = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (std::mem::take(&mut self.heard), errors, self.child.wait().unwrap().code())
+    }
+
+    /// Closes the input and expects a clean end.
+    pub fn end_well(self) -> Vec<Value> {
+        let (heard, errors, code) = self.end();
+        assert_eq!((errors.as_str(), code), ("", Some(0)));
+        heard
     }
 }
 
-#[test]
-fn what_changes_while_it_runs_is_in_the_next_answer() {
-    let agf = history();
-    let mut server = Server::start(&agf, ALL);
-    let count = |server: &mut Server, word: &str| {
-        let r = server.call("agf_search_sessions", json!({ "query": word, "include_content": true }));
-        r["structuredContent"]["data"]["total"].clone()
-    };
-    assert_eq!(count(&mut server, "zqall"), 3);
-    for n in 10..20 {
-        agf.claude("/w/app", &id(n), &format!("zqlive{n}"));
-        assert_eq!(count(&mut server, &format!("zqlive{n}")), 1, "{n}");
-    }
+pub fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {}
+    })
 }
 
-#[test]
-fn the_running_session_is_marked() {
-    let agf = history();
-    agf.data(&["search"]);
-    let agf = agf.var("CLAUDE_CODE_SESSION_ID", id(2));
-    let mut server = Server::start(&agf, &[]);
-    let r = server.call("agf_search_sessions", json!({ "agent": "claude" }));
-    for s in r["structuredContent"]["data"]["sessions"].as_array().unwrap() {
-        assert_eq!(s.get("current") == Some(&json!(true)), s["session_id"] == json!(id(2)), "{s}");
+pub fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or(0)
+}
+
+/// A call of the tool that takes its time; only debug builds have it.
+pub fn sleep(id: &str, ms: u64, token: Option<&str>) -> Value {
+    let mut meta = meta();
+    if let Some(token) = token {
+        meta["progressToken"] = json!(token);
     }
+    let params = json!({ "name": "agf_test_sleep", "arguments": { "ms": ms }, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }

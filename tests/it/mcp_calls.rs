@@ -1,7 +1,8 @@
 //! What the tools answer: the same as the command line, within what the owner allowed.
 #![cfg(feature = "mcp")]
 
-use crate::mcp_wire::{ALL, ID, Server, agf, home, stores};
+use crate::agf::{Agf, id};
+use crate::mcp::{ALL, ID, Server, agf, home};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -96,6 +97,24 @@ fn without_groups_the_surface_is_four_tools() {
     let tools = server.modern("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<&str> = tools.as_array().unwrap().iter().filter_map(|t| t["name"].as_str()).collect();
     assert_eq!(names, ["agf_capabilities", "agf_get_session", "agf_resume_plan", "agf_search_sessions"]);
+    let one = json!({ "agent": "claude", "session_id": ID });
+    assert_eq!(server.refused("agf_read_session", one), "not_allowed");
+    assert_eq!(server.refused("agf_search_sessions", json!({ "include_content": true })), "not_allowed");
+    let risky = json!({ "agent": "claude", "session_id": ID, "mode": unsafe_mode(home.path()) });
+    assert_eq!(server.refused("agf_resume_plan", risky), "not_allowed");
+    server.end_well();
+}
+
+#[test]
+fn what_changes_while_it_runs_is_in_the_next_answer() {
+    let agf = Agf::new();
+    let mut server = Server::spawn(agf.command(&["mcp", "--allow", ALL]));
+    for n in 0..10 {
+        agf.claude("/w/app", &id(n), &format!("zqlive{n}"));
+        let query = json!({ "query": format!("zqlive{n}"), "include_content": true });
+        let found = server.call("agf_search_sessions", query);
+        assert_eq!(found["structuredContent"]["data"]["total"], 1, "{n}");
+    }
     server.end_well();
 }
 
@@ -121,8 +140,9 @@ fn no_argument_widens_the_groups() {
         assert!(error["hint"].as_str().unwrap().contains(group), "{error}");
     }
     // What was said shows neither as text nor as a count.
-    for query in ["clock", "in:prose clock", "zq7min"] {
+    for query in ["clock", "in:prose clock", "zq7min", "flaky", "in:title flaky", "flak"] {
         let data = server.call("agf_search_sessions", json!({ "query": query }))["structuredContent"].clone();
+        assert_eq!(data["data"]["total"], 0, "{query}: {data}");
         assert!(
             !data.to_string().contains("content_total") && !data.to_string().contains("parser"),
             "{data}"
@@ -205,8 +225,8 @@ fn the_session_that_asks_is_marked() {
 
 #[test]
 fn codex_names_its_thread_with_each_call() {
-    let agf = crate::agf::Agf::new();
-    let id = crate::agf::id(7);
+    let agf = Agf::new();
+    let id = id(7);
     agf.codex("/w/app", &id, "zqthread");
     let mut server = Server::spawn(agf.command(&["mcp"]));
     server.initialize("2025-06-18");
@@ -298,21 +318,6 @@ fn resources_completion_prompts_and_the_skill_come_with_their_groups() {
     let prompt = server.modern("prompts/get", prompt)["result"].clone();
     assert!(prompt.to_string().contains("parsers"));
     server.end_well();
-}
-
-#[test]
-fn the_stores_are_left_as_they_were() {
-    let home = home();
-    let before = stores(home.path());
-    let mut server = Server::start(home.path(), &["--allow", ALL]);
-    let one = json!({ "agent": "claude", "session_id": ID });
-    server.call("agf_search_sessions", json!({ "query": "parser", "include_content": true }));
-    for tool in ["agf_get_session", "agf_read_session", "agf_resume_plan"] {
-        server.call(tool, one.clone());
-    }
-    server.modern("resources/list", json!({}));
-    server.end_well();
-    assert_eq!(stores(home.path()), before);
 }
 
 #[test]

@@ -1,150 +1,8 @@
 //! `agf mcp` on the wire: every row of the protocol's table, one line in, one line out, without any SDK.
 #![cfg(feature = "mcp")]
 
-use crate::fixture::Home;
+use crate::mcp::{ALL, ID, LEGACY, MODERN, Server, code, home, meta};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-pub const ID: &str = "11111111-2222-4333-8444-555555555501";
-pub const ALL: &str = "metadata,summaries,content,transcript,prompts";
-const MODERN: &str = "2026-07-28";
-const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
-
-/// A home with one session.
-pub fn home() -> Home {
-    Home::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude/minimal"))
-}
-
-/// The program with nothing but a home in its environment.
-pub fn agf(home: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agf"));
-    command.args(args).env_clear().env("HOME", home).env("AGF_CACHE_DIR", home.join("agf-cache"));
-    command.env("AGF_TEST_TOOLS", "1").current_dir(home);
-    command
-}
-
-/// A running server.
-pub struct Server {
-    pub child: Child,
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
-    next: u64,
-    /// Everything it said, in order.
-    pub heard: Vec<Value>,
-}
-
-impl Server {
-    pub fn start(home: &Path, args: &[&str]) -> Self {
-        Self::spawn(agf(home, &[&["mcp"], args].concat()))
-    }
-
-    pub fn spawn(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, to, from, next: 100, heard: Vec::new() }
-    }
-
-    pub fn raw(&mut self, bytes: &[u8]) {
-        let to = self.to.as_mut().unwrap();
-        to.write_all(bytes).and_then(|()| to.flush()).unwrap();
-    }
-
-    pub fn send(&mut self, message: &Value) {
-        self.raw(format!("{message}\n").as_bytes());
-    }
-
-    pub fn hear(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        if line.is_empty() {
-            return None;
-        }
-        let message: Value = serde_json::from_str(&line).expect("only JSON on stdout");
-        assert_eq!(message["jsonrpc"], "2.0", "{message}");
-        self.heard.push(message.clone());
-        Some(message)
-    }
-
-    /// The answer to a request; what comes before it is kept.
-    pub fn answer(&mut self, id: &Value) -> Value {
-        loop {
-            let message = self.hear().expect("an answer before the end");
-            if message.get("id") == Some(id) {
-                return message;
-            }
-        }
-    }
-
-    pub fn legacy(&mut self, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let id = json!(self.next);
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        self.answer(&id)
-    }
-
-    pub fn modern(&mut self, method: &str, mut params: Value) -> Value {
-        params["_meta"] = meta();
-        self.legacy(method, params)
-    }
-
-    pub fn initialize(&mut self, version: &str) -> Value {
-        let client = json!({ "name": "test", "version": "1" });
-        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
-        let answer = self.legacy("initialize", params);
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        answer
-    }
-
-    /// Calls a tool; the result has the text mirror checked.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.modern("tools/call", json!({ "name": tool, "arguments": arguments }));
-        let result = answer["result"].clone();
-        assert!(result.is_object(), "{answer}");
-        let texts = result["content"].as_array().unwrap().iter().filter_map(|c| c["text"].as_str());
-        let mirrors = texts.filter_map(|t| serde_json::from_str::<Value>(t).ok());
-        assert!(mirrors.into_iter().any(|m| m == result["structuredContent"]), "{result}");
-        assert_eq!(result["isError"] == true, result["structuredContent"]["ok"] == false);
-        result
-    }
-
-    /// The error code of a tool call.
-    pub fn refused(&mut self, tool: &str, arguments: Value) -> String {
-        let result = self.call(tool, arguments);
-        let error = &result["structuredContent"]["error"];
-        assert!(error["retryable"].is_boolean() && error["message"].is_string(), "{result}");
-        error["code"].as_str().unwrap_or("none").to_owned()
-    }
-
-    /// Closes the input: what it says until its end, standard error, exit code.
-    pub fn end(mut self) -> (Vec<Value>, String, Option<i32>) {
-        drop(self.to.take());
-        while self.hear().is_some() {}
-        let mut errors = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-        (std::mem::take(&mut self.heard), errors, self.child.wait().unwrap().code())
-    }
-
-    /// Closes the input and expects a clean end.
-    pub fn end_well(self) -> Vec<Value> {
-        let (heard, errors, code) = self.end();
-        assert_eq!((errors.as_str(), code), ("", Some(0)));
-        heard
-    }
-}
-
-pub fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {}
-    })
-}
-
-fn code(answer: &Value) -> i64 {
-    answer["error"]["code"].as_i64().unwrap_or(0)
-}
 
 #[test]
 fn discovery_says_what_there_is() {
@@ -318,129 +176,6 @@ fn an_oversized_line_is_answered_and_the_session_goes_on() {
 }
 
 #[test]
-fn an_endless_line_takes_no_memory() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    let part = vec![b'A'; 1 << 20];
-    for _ in 0..64 {
-        server.raw(&part);
-    }
-    server.raw(b"\n");
-    assert!(server.modern("tools/list", json!({}))["result"].is_object());
-    if let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())) {
-        let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap();
-        let kb: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-        assert!(kb < 60_000, "{kb} kB");
-    }
-    server.end_well();
-}
-
-#[test]
-fn ten_thousand_lines_of_garbage_do_not_stop_it() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    server.raw("}{ not json\n".repeat(10_000).as_bytes());
-    assert!(server.modern("tools/list", json!({}))["result"].is_object());
-    let heard = server.end_well();
-    assert!(heard.len() < 1000, "{} answers", heard.len());
-}
-
-#[test]
-fn a_batch_is_answered() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    server.initialize("2025-03-26");
-    let mut batch: Vec<Value> =
-        (0..3).map(|i| json!({ "jsonrpc": "2.0", "id": format!("b{i}"), "method": "ping" })).collect();
-    batch
-        .push(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
-    server.send(&json!(batch));
-    let mut ids: Vec<String> = (0..3).map(|_| server.hear().unwrap()["id"].to_string()).collect();
-    ids.sort();
-    assert_eq!(ids, ["\"b0\"", "\"b1\"", "\"b2\""]);
-    server.end_well();
-}
-
-#[test]
-fn a_panic_is_answered_and_hides_its_message() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    assert_eq!(server.refused("agf_test_panic", json!({})), "internal_error");
-    let params = json!({ "name": "agf_test_panic_async", "arguments": {} });
-    assert_eq!(code(&server.modern("tools/call", params)), -32603);
-    assert!(server.modern("tools/list", json!({}))["result"].is_object());
-    let (_, errors, code) = server.end();
-    assert_eq!(code, Some(0));
-    assert!(errors.contains("internal error") && !errors.contains("asked for"), "{errors}");
-}
-
-#[test]
-fn the_end_of_the_input_is_the_end() {
-    let home = home();
-    assert!(Server::start(home.path(), &[]).end_well().is_empty());
-    let mut server = Server::start(home.path(), &[]);
-    let last = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta() } });
-    server.raw(last.to_string().as_bytes());
-    let listen = server.end_well();
-    assert!(listen.iter().any(|m| m["id"] == 1 && m["result"].is_object()));
-    let mut server = Server::start(home.path(), &[]);
-    let filter = json!({ "toolsListChanged": true });
-    let params = json!({ "_meta": meta(), "notifications": filter });
-    server.send(&json!({ "jsonrpc": "2.0", "id": "s", "method": "subscriptions/listen", "params": params }));
-    let first = server.hear().unwrap();
-    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
-    let heard = server.end_well();
-    assert!(heard.iter().any(|m| m["id"] == "s" && m["result"].is_object()), "{heard:?}");
-}
-
-fn sleep(id: &str, ms: u64, token: Option<&str>) -> Value {
-    let mut meta = meta();
-    if let Some(token) = token {
-        meta["progressToken"] = json!(token);
-    }
-    let params = json!({ "name": "agf_test_sleep", "arguments": { "ms": ms }, "_meta": meta });
-    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
-}
-
-#[test]
-fn a_third_call_waits_and_progress_only_grows() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    server.send(&sleep("a", 500, Some("t")));
-    server.send(&sleep("b", 500, None));
-    server.send(&sleep("c", 10, None));
-    for _ in 0..3 {
-        while server.hear().unwrap().get("id").is_none() {}
-    }
-    let heard = server.end_well();
-    let told = |m: &Value| m["params"]["progress"].as_f64();
-    let steps: Vec<f64> = heard.iter().filter_map(told).collect();
-    assert!(!steps.is_empty() && steps.windows(2).all(|w| w[0] < w[1]), "{steps:?}");
-    assert!(heard.iter().filter(|m| told(m).is_some()).all(|m| m["params"]["progressToken"] == "t"));
-    let answers = heard.iter().filter(|m| m["result"]["structuredContent"]["ok"] == true);
-    assert_eq!(answers.count(), 3);
-}
-
-#[test]
-fn too_many_long_calls_are_busy_and_a_cancelled_one_makes_room() {
-    let home = home();
-    let mut server = Server::start(home.path(), &[]);
-    server.send(&sleep("a", 60_000, None));
-    server.send(&sleep("b", 60_000, None));
-    server.send(&sleep("c", 1, None));
-    let busy = server.answer(&json!("c"));
-    assert_eq!(busy["result"]["structuredContent"]["error"]["code"], "busy");
-    assert_eq!(busy["result"]["structuredContent"]["error"]["retryable"], true);
-    server.send(
-        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "a" } }),
-    );
-    server.send(&sleep("d", 1, None));
-    assert_eq!(server.answer(&json!("d"))["result"]["structuredContent"]["ok"], true);
-    let heard = server.end_well();
-    assert!(heard.iter().all(|m| m["id"] != "a"), "nothing more for a cancelled call");
-}
-
-#[test]
 fn recorded_hosts_are_served() {
     let home = home();
     let codex = [
@@ -480,36 +215,196 @@ fn recorded_hosts_are_served() {
     }
 }
 
-/// Every file of a home, with its bytes and its time.
-pub fn stores(home: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
-    let mut all = Vec::new();
-    let mut dirs = vec![home.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(&dir).unwrap().flatten() {
-            let path = entry.path();
-            if path.ends_with("agf-cache") {
-                continue;
-            } else if path.is_dir() {
-                dirs.push(path);
-            } else if path.is_file() {
-                let time = entry.metadata().unwrap().modified().unwrap();
-                all.push((path.clone(), std::fs::read(&path).unwrap(), time));
-            }
-        }
-    }
-    all.sort();
-    all
+/// Requests that succeed with all groups, and whether their result may be cached.
+fn good() -> Vec<(&'static str, Value, bool)> {
+    let template = json!({ "type": "ref/resource", "uri": "agf://session/{agent}/{session_id}" });
+    vec![
+        ("tools/list", json!({}), true),
+        ("tools/call", json!({ "name": "agf_capabilities", "arguments": {} }), false),
+        ("tools/call", json!({ "name": "agf_search_sessions" }), false),
+        ("resources/list", json!({}), true),
+        ("resources/templates/list", json!({}), true),
+        ("resources/read", json!({ "uri": format!("agf://session/claude/{ID}") }), true),
+        ("prompts/list", json!({}), true),
+        ("prompts/get", json!({ "name": "find_session", "arguments": { "topic": "x" } }), false),
+        (
+            "completion/complete",
+            json!({ "ref": template, "argument": { "name": "agent", "value": "c" } }),
+            false,
+        ),
+    ]
 }
 
-#[cfg(unix)]
 #[test]
-fn a_pipe_among_the_sessions_does_not_hang_it() {
+fn every_modern_result_says_that_it_is_complete_and_whose_it_is() {
     let home = home();
-    let dir = home.path().join(".claude/projects/-w-app");
-    let pipe = dir.join("22222222-2222-4333-8444-555555555502.jsonl");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut server = Server::start(home.path(), &["--allow", ALL]);
-    let found = server.call("agf_search_sessions", json!({ "query": "parser", "include_content": true }));
-    assert_eq!(found["structuredContent"]["data"]["total"], 1);
+    for (method, params, cached) in good() {
+        let result = server.modern(method, params)["result"].clone();
+        assert_eq!(result["resultType"], "complete", "{method}: {result}");
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "agf", "{method}");
+        let hints =
+            (result["ttlMs"].is_u64(), matches!(result["cacheScope"].as_str(), Some("public" | "private")));
+        assert_eq!(hints, (cached, cached), "{method}: {result}");
+    }
     server.end_well();
+}
+
+#[test]
+fn no_legacy_result_has_a_modern_field() {
+    let home = home();
+    for version in LEGACY {
+        let mut server = Server::start(home.path(), &["--allow", ALL]);
+        server.initialize(version);
+        for (method, params, _) in good() {
+            let result = server.legacy(method, params)["result"].clone();
+            assert!(result.is_object(), "{version} {method}");
+            for field in ["resultType", "ttlMs", "cacheScope", "_meta"] {
+                assert!(result.get(field).is_none(), "{version} {method} {field}");
+            }
+        }
+        server.end_well();
+    }
+}
+
+#[test]
+fn what_is_missing_in_the_metadata_is_named() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    for (given, missing) in [
+        (json!({}), &["protocolVersion", "clientCapabilities"][..]),
+        (json!({ "io.modelcontextprotocol/protocolVersion": MODERN }), &["clientCapabilities"]),
+        (json!({ "io.modelcontextprotocol/clientCapabilities": {} }), &["protocolVersion"]),
+    ] {
+        for method in ["server/discover", "tools/list"] {
+            let answer = server.legacy(method, json!({ "_meta": given }));
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(
+                code(&answer) == -32602 && missing.iter().all(|m| message.contains(m)),
+                "{method}: {answer}"
+            );
+        }
+    }
+    assert_eq!(code(&server.legacy("server/discover", json!({}))), -32602);
+    let old = json!({ "io.modelcontextprotocol/protocolVersion": "1900-01-01", "io.modelcontextprotocol/clientCapabilities": {} });
+    let answer = server.legacy("tools/list", json!({ "_meta": old }));
+    let mut supported: Vec<String> = answer["error"]["data"]["supported"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_str().unwrap().to_owned())
+        .collect();
+    supported.sort();
+    assert_eq!(supported, ["2025-03-26", "2025-06-18", "2025-11-25", MODERN]);
+    // None of this opened or closed anything.
+    assert_eq!(server.legacy("ping", json!({}))["result"], json!({}));
+    assert!(server.initialize(LEGACY[0])["result"].is_object());
+    server.end_well();
+}
+
+#[test]
+fn what_a_revision_does_not_have_is_no_method() {
+    let home = home();
+    let mut server = Server::start(home.path(), &["--allow", ALL]);
+    for (method, params) in [
+        ("ping", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("resources/subscribe", json!({ "uri": "agf://session/claude/x" })),
+        ("resources/unsubscribe", json!({ "uri": "agf://session/claude/x" })),
+        ("no/such_method", json!({})),
+    ] {
+        assert_eq!(code(&server.modern(method, params)), -32601, "{method}");
+    }
+    server.end_well();
+    let mut server = Server::start(home.path(), &[]);
+    assert_eq!(server.initialize("2024-11-05")["result"]["protocolVersion"], LEGACY[0]);
+    for method in ["logging/setLevel", "resources/list", "prompts/list", "no/such_method"] {
+        assert_eq!(code(&server.legacy(method, json!({ "level": "info" }))), -32601, "{method}");
+    }
+    server.end_well();
+}
+
+#[test]
+fn what_is_no_question_gets_no_answer() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    server.modern("tools/list", json!({}));
+    let long = format!(r#"{{"jsonrpc":"2.0","id":4,"result":{{"p":"{}"}}}}"#, "x".repeat(70_000));
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":404}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":"x"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}"#,
+        &long,
+        "",
+        " \t",
+        "\r",
+    ] {
+        server.raw(format!("{line}\n").as_bytes());
+    }
+    let ping =
+        json!({ "jsonrpc": "2.0", "id": "crlf", "method": "tools/list", "params": { "_meta": meta() } });
+    server.raw(format!("\u{feff}{ping}\r\n").as_bytes());
+    assert_eq!(server.hear().unwrap()["id"], "crlf");
+    assert_eq!(server.end_well().len(), 2);
+}
+
+#[test]
+fn odd_messages_are_survived() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    let nested = format!(
+        r#"{{"jsonrpc":"2.0","id":"d","method":"x","params":{}{}}}"#,
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
+    for (line, id) in [
+        (nested.as_str(), json!("d")),
+        (r#"{"jsonrpc":"2.0","id":"h","method":"tools/list","params":{"x":1e99999}}"#, json!("h")),
+        (r#"{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"\ud800"}}"#, json!("s")),
+        ("\0\0\0", Value::Null),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, Value::Null),
+    ] {
+        server.raw(format!("{line}\n").as_bytes());
+        let answer = server.hear().unwrap();
+        assert!(code(&answer) < 0 && answer["id"] == id, "{answer}");
+        assert!(server.modern("tools/list", json!({}))["result"].is_object());
+    }
+    server.end_well();
+}
+
+#[test]
+fn the_limit_is_exact() {
+    let home = home();
+    let mut server = Server::start(home.path(), &[]);
+    let line = |bytes: usize| {
+        let bare = json!({ "jsonrpc": "2.0", "id": bytes, "method": "tools/list", "params": { "_meta": meta(), "p": "" } });
+        let pad = "y".repeat(bytes - bare.to_string().len());
+        bare.to_string().replace(r#""p":"""#, &format!(r#""p":"{pad}""#))
+    };
+    server.raw(format!("{}\n", line(65_536)).as_bytes());
+    assert!(server.hear().unwrap()["result"].is_object());
+    for over in [format!("{}\n", line(65_537)), format!("{}\r\n", line(65_536))] {
+        server.raw(over.as_bytes());
+        let answer = server.hear().unwrap();
+        assert_eq!(code(&answer), -32600);
+        assert!(answer["id"].is_u64(), "{answer}");
+    }
+    server.end_well();
+}
+
+#[test]
+fn two_processes_list_the_same() {
+    let home = home();
+    let listed = || {
+        let mut server = Server::start(home.path(), &["--allow", ALL]);
+        let methods =
+            ["server/discover", "tools/list", "prompts/list", "resources/templates/list", "skills/list"];
+        let lists = methods.map(|m| server.modern(m, json!({}))["result"].clone());
+        assert_eq!(methods.map(|m| server.modern(m, json!({}))["result"].clone()), lists);
+        server.end_well();
+        lists
+    };
+    assert_eq!(listed(), listed());
 }

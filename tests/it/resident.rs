@@ -100,3 +100,32 @@ fn an_index_that_is_removed_under_it_is_no_matter() {
     r.agf.claude("/w/app", &id(2), "zqtwo");
     assert_eq!((r.total("zqone"), r.total("zqtwo")), (1, 1));
 }
+
+#[test]
+fn a_panic_in_the_middle_of_a_refresh_loses_nothing() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let armed = Arc::new(AtomicBool::new(false));
+    let r = Resident::new(Agf::new());
+    let trap = armed.clone();
+    let catalog = r.catalog.on_progress(move |_| assert!(!trap.load(Ordering::Relaxed), "asked for"));
+    let r = Resident { agf: r.agf, catalog };
+    let path = r.agf.claude("/w/app", &id(1), "start");
+    assert_eq!(r.total("start"), 1);
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    let mut panics = 0;
+    for n in 0..20 {
+        file.write_all(claude_line("/w/app", &id(1), 10 + n, "user", &format!("zqpanic{n}")).as_bytes())
+            .unwrap();
+        // Only what is published has progress to tell: every tenth change or so panics.
+        armed.store(true, Ordering::Relaxed);
+        let asked = catch_unwind(AssertUnwindSafe(|| r.total(&format!("zqpanic{n}"))));
+        armed.store(false, Ordering::Relaxed);
+        panics += usize::from(asked.is_err());
+        for old in 0..=n {
+            assert_eq!(r.total(&format!("zqpanic{old}")), 1, "{old} of {n}");
+        }
+    }
+    assert!(panics > 0);
+}

@@ -1,5 +1,6 @@
 //! Lines from a stream, however long they are, in bounded memory.
 
+use super::options::Oversize;
 use super::scan::Scanner;
 use rmcp::model::RequestId;
 use std::io::{BufRead, Result};
@@ -21,11 +22,12 @@ pub enum Line {
 pub struct Lines<R> {
     input: R,
     limit: usize,
+    oversize: Oversize,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub fn new(input: R, limit: usize) -> Self {
-        Self { input, limit }
+    pub fn new(input: R, limit: usize, oversize: Oversize) -> Self {
+        Self { input, limit, oversize }
     }
 
     /// The next line; `None` at the end. A last line needs no line feed.
@@ -55,8 +57,11 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Passes over the rest of a line that is too long.
+    /// Passes over the rest of a line that is too long. If the session ends because of it, its end is not waited for.
     fn oversized(&mut self, head: &[u8]) -> Result<Line> {
+        if self.oversize == Oversize::Close {
+            return Ok(Line::Oversized { bytes: self.limit as u64 + 1, id: None, request: false });
+        }
         let mut scanner = Scanner::of(head);
         let mut bytes = head.len() as u64;
         loop {
@@ -84,7 +89,8 @@ mod tests {
     use std::io::{BufReader, Cursor};
 
     fn sizes(text: &str, limit: usize) -> Vec<u64> {
-        let mut lines = Lines::new(BufReader::with_capacity(3, Cursor::new(text.to_owned())), limit);
+        let mut lines =
+            Lines::new(BufReader::with_capacity(3, Cursor::new(text.to_owned())), limit, Oversize::Discard);
         std::iter::from_fn(|| lines.next().ok().flatten())
             .map(|l| match l {
                 Line::Whole(l) => l.len() as u64,
@@ -102,7 +108,7 @@ mod tests {
     #[test]
     fn the_id_of_an_oversized_request_is_found() {
         let text = format!("{{\"method\":\"m\",\"p\":\"{}\",\"id\":9}}\n", "x".repeat(50));
-        let mut lines = Lines::new(BufReader::with_capacity(8, Cursor::new(text)), 20);
+        let mut lines = Lines::new(BufReader::with_capacity(8, Cursor::new(text)), 20, Oversize::Discard);
         let line = lines.next().unwrap().unwrap();
         assert!(matches!(line, Line::Oversized { id: Some(_), request: true, .. }), "{line:?}");
     }

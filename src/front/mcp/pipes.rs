@@ -1,7 +1,8 @@
 //! The two threads that touch standard input and output, so that a blocked read never holds up the runtime's end.
 
 use super::lines::{Line, Lines};
-use std::io::Write;
+use super::options::Oversize;
+use std::io::{StdinLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread;
@@ -39,13 +40,16 @@ impl End {
 }
 
 /// Starts the threads.
-pub fn open(limit: usize) -> std::io::Result<Pipes> {
+pub fn open(limit: usize, oversize: Oversize) -> std::io::Result<Pipes> {
     let (line_tx, lines) = mpsc::channel(32);
     let (out, out_rx) = mpsc::channel(64);
     let (done, written) = std_mpsc::channel();
     let oversized = Arc::new(AtomicBool::new(false));
     let flag = oversized.clone();
-    thread::Builder::new().name("mcp-in".to_owned()).spawn(move || read(limit, &line_tx, &flag))?;
+    thread::Builder::new().name("mcp-in".to_owned()).spawn(move || {
+        let lines = Lines::new(std::io::stdin().lock(), limit, oversize);
+        read(lines, &line_tx, &flag);
+    })?;
     thread::Builder::new().name("mcp-out".to_owned()).spawn(move || {
         write(out_rx);
         let _ = done.send(());
@@ -53,8 +57,7 @@ pub fn open(limit: usize) -> std::io::Result<Pipes> {
     Ok(Pipes { lines, out, end: End { written, oversized } })
 }
 
-fn read(limit: usize, to: &mpsc::Sender<Line>, oversized: &AtomicBool) {
-    let mut lines = Lines::new(std::io::stdin().lock(), limit);
+fn read(mut lines: Lines<StdinLock<'_>>, to: &mpsc::Sender<Line>, oversized: &AtomicBool) {
     while let Ok(Some(line)) = lines.next() {
         if matches!(line, Line::Oversized { .. }) {
             oversized.store(true, Ordering::Relaxed);

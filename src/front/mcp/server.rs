@@ -49,6 +49,8 @@ struct Catalogs {
     as_is: OnceLock<Catalog>,
     env: Env,
     scope: Scope,
+    /// Whether titles may be searched: who may not see them may not guess at them either.
+    titles: bool,
 }
 
 /// A first build hands over what it has somewhat before the call must answer.
@@ -58,8 +60,10 @@ fn budget() -> Duration {
 
 impl Catalogs {
     fn as_is(&self) -> &Catalog {
-        self.as_is
-            .get_or_init(|| Catalog::new(self.env.clone(), self.scope.clone()).freshness(Freshness::AsIs))
+        self.as_is.get_or_init(|| {
+            let catalog = Catalog::new(self.env.clone(), self.scope.clone());
+            catalog.titles(self.titles).freshness(Freshness::AsIs)
+        })
     }
 }
 
@@ -68,12 +72,17 @@ impl Server {
     pub fn new(options: &Options, scope: Scope, env: Env, pending: Arc<Pending>) -> Self {
         let ticks = watch::Sender::new((0, 0));
         let told: watch::Sender<Tick> = ticks.clone();
-        let fresh =
-            Catalog::new(env.clone(), scope.clone()).resident().budget(budget()).on_progress(move |p| {
-                told.send_replace((p.bytes_done, p.bytes));
-            });
+        #[cfg(debug_assertions)]
+        let pace = super::trial::pace(&env);
+        let titles = options.allow.summaries;
+        let fresh = Catalog::new(env.clone(), scope.clone()).titles(titles).resident();
+        let fresh = fresh.budget(budget()).on_progress(move |p| {
+            #[cfg(debug_assertions)]
+            std::thread::sleep(pace);
+            told.send_replace((p.bytes_done, p.bytes));
+        });
         Self {
-            catalogs: Arc::new(Catalogs { fresh, as_is: OnceLock::new(), env: env.clone(), scope }),
+            catalogs: Arc::new(Catalogs { fresh, as_is: OnceLock::new(), env: env.clone(), scope, titles }),
             work: Work::new(options.calls_max, pending.clone(), ticks.subscribe()),
             pending,
             terms: terms(options),

@@ -26,7 +26,7 @@ pub fn serve(options: &Options, env: Env) -> Result<ExitCode> {
     prepare(options);
     let failed = |e: std::io::Error| Error::index(format!("cannot start: {}", e.kind()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
-    let Pipes { lines, out, end } = pipes::open(options.message_max).map_err(failed)?;
+    let Pipes { lines, out, end } = pipes::open(options.message_max, options.oversize).map_err(failed)?;
     let pending = Arc::new(Pending::default());
     let server = Layer::new(Server::new(options, scope, env, pending.clone()));
     let guard = Guard::new(lines, out, pending, options.message_max, options.oversize);

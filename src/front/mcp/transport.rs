@@ -13,8 +13,8 @@ use super::server::VERSIONS;
 use super::wire::{self, Incoming};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
-    ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage,
+    ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use std::collections::VecDeque;
@@ -102,8 +102,9 @@ impl Guard {
         match &message {
             JsonRpcMessage::Request(call) => {
                 let kind = kind(&call.request);
-                if kind == Kind::Subscription && self.pending.count(kind) >= SUBSCRIPTIONS_MAX {
-                    self.waiting.push_front(too_many(call.id.clone()));
+                if let Some(error) = self.refused(&call.request, kind) {
+                    let answer = ServerJsonRpcMessage::error(error, Some(call.id.clone()));
+                    self.waiting.push_front(Incoming::Answer(Box::new(answer)));
                     return None;
                 }
                 self.open |= opens(&call.request);
@@ -120,6 +121,19 @@ impl Guard {
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => None,
         }
+    }
+
+    /// Why a request is not handed to rmcp.
+    fn refused(&self, request: &ClientRequest, kind: Kind) -> Option<ErrorData> {
+        if kind == Kind::Subscription && self.pending.count(kind) >= SUBSCRIPTIONS_MAX {
+            let text = format!("more than {SUBSCRIPTIONS_MAX} open subscriptions");
+            return Some(ErrorData::invalid_request(text, None));
+        }
+        // Before a session is open, rmcp answers a ping of any revision; the modern one has none.
+        let version = request.get_meta().protocol_version();
+        let gone = matches!(request, ClientRequest::PingRequest(_))
+            && version.is_some_and(|v| v >= ProtocolVersion::V_2026_07_28);
+        gone.then(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "ping", None))
     }
 
     /// After the end of the input: what was asked may still be answered.
@@ -146,11 +160,6 @@ fn kind(request: &ClientRequest) -> Kind {
         ClientRequest::SubscriptionsListenRequest(_) => Kind::Subscription,
         _ => Kind::Call,
     }
-}
-
-fn too_many(id: RequestId) -> Incoming {
-    let error = ErrorData::invalid_request(format!("more than {SUBSCRIPTIONS_MAX} open subscriptions"), None);
-    Incoming::Answer(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
 }
 
 /// Whether rmcp opens a session on this request; the same condition as in its bootstrap loop.

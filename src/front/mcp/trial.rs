@@ -1,4 +1,5 @@
-//! Tools for tests, in debug builds only and only with `AGF_TEST_TOOLS` set: one that panics, one that takes its time.
+//! Tools for tests, in debug builds only and only with `AGF_TEST_TOOLS` set: one that panics, one that takes its time. And a first
+//! build that takes its time: `AGF_TEST_PACE_MS` for each source.
 
 use super::work::Tick;
 use crate::io::env::Env;
@@ -22,6 +23,11 @@ pub fn job(
         "agf_test_sleep" => Some(Box::new(move || sleep(ms, &ticks))),
         _ => None,
     }
+}
+
+/// How long each source of a refresh takes at least.
+pub fn pace(env: &Env) -> Duration {
+    Duration::from_millis(env.var("AGF_TEST_PACE_MS").and_then(|ms| ms.parse().ok()).unwrap_or(0))
 }
 
 fn sleep(ms: u64, ticks: &watch::Sender<Tick>) -> u64 {
