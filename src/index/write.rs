@@ -212,11 +212,12 @@ impl Writing<'_> {
     /// The whole catalog as one frame, when its log has grown to a multiple of what it says.
     fn compacted(&self, state: &Published, new_texts: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         const SLACK: usize = 1 << 20;
-        if state.fresh || state.bytes.len() < 2 * self.current.tables().base_len + SLACK {
+        let small = |base: usize| !self.plan.compact && state.bytes.len() < 2 * base + SLACK;
+        if state.fresh || small(self.current.tables().base_len) {
             return None;
         }
         let tables = Tables::decode(&state.bytes)?;
-        if state.bytes.len() < 2 * tables.base_len + SLACK {
+        if small(tables.base_len) {
             return None;
         }
         let path = self.store.dir.file(&format!("texts-{}", state.payload.catalog));

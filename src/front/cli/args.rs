@@ -69,6 +69,12 @@ pub struct Narrow {
     pub branch: Option<String>,
     #[arg(long, value_enum)]
     pub sort: Option<SortArg>,
+    /// Sessions on the same thing as this one: its id, or agent:id
+    #[arg(long, value_name = "ID")]
+    pub like: Option<String>,
+    /// Show a fork or copy beside its original even if the same messages match
+    #[arg(long)]
+    pub no_collapse: bool,
     /// Also sub-agents, exec and SDK runs
     #[arg(long, visible_alias = "all")]
     pub include_non_interactive: bool,
@@ -265,6 +271,8 @@ fn base(query: &[String], narrow: &Narrow) -> SearchRequest {
         since: narrow.since.clone(),
         until: narrow.until.clone(),
         branch: narrow.branch.clone(),
+        like: narrow.like.clone(),
+        collapse: !narrow.no_collapse,
         sort: narrow.sort.map(|s| match s {
             SortArg::Relevance => SortBy::Relevance,
             SortArg::Time => SortBy::Time,

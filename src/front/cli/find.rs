@@ -69,6 +69,13 @@ fn details(s: &SessionRecord) -> String {
     let mut parts = vec![s.session_id.clone()];
     parts.extend(s.git_branch.as_ref().map(|b| format!("on {b}")));
     parts.push(format!("{} messages", s.message_count));
+    parts.extend(s.forked_from.as_ref().map(|id| format!("fork of {id}")));
+    parts.extend(s.parent_session_id.as_ref().map(|id| format!("from {id}")));
+    match s.duplicates {
+        Some(1) => parts.push("and a copy".to_owned()),
+        Some(n) => parts.push(format!("and {n} copies")),
+        None => {}
+    }
     if s.archived {
         parts.push("archived".to_owned());
     }
