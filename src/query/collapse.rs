@@ -23,7 +23,8 @@ pub fn collapse(
     let Some(messages) = view.snapshot.messages.as_ref().filter(|_| !groups.is_empty()) else {
         return Ok(());
     };
-    let sessions = groups.iter().flatten().map(|at| found.hits[*at].session).collect();
+    let mut sessions = vec![false; view.sessions.len()];
+    groups.iter().flatten().for_each(|at| sessions[found.hits[*at].session as usize] = true);
     let said = said(view, messages, &found.wanted, &query.roles, &sessions)?;
     let mut places: Vec<usize> = (0..found.hits.len()).collect();
     let mut gone = HashSet::new();

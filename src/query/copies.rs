@@ -53,7 +53,7 @@ pub fn said(
     messages: &Messages,
     queries: &[Box<dyn Query>],
     wanted: &[Role],
-    sessions: &HashSet<u32>,
+    sessions: &[bool],
 ) -> tantivy::Result<HashMap<u32, HashSet<u64>>> {
     let mut said: HashMap<u32, HashSet<u64>> = HashMap::new();
     let of_unit = view.of_unit();
@@ -67,9 +67,11 @@ pub fn said(
                     for doc in docs {
                         let unit = units.first(*doc).and_then(|u| usize::try_from(u).ok());
                         let session = unit.and_then(|u| of_unit.get(u)).copied().unwrap_or(NONE);
+                        if !sessions.get(session as usize).is_some_and(|s| *s) {
+                            continue;
+                        }
                         let role = roles.first(*doc).unwrap_or(0);
-                        let heard = wanted.is_empty() || wanted.contains(&Role::from_index(role));
-                        if heard && sessions.contains(&session) {
+                        if wanted.is_empty() || wanted.contains(&Role::from_index(role)) {
                             let mark = role << 32 | texts.first(*doc).unwrap_or(0);
                             said.entry(session).or_default().insert(mark);
                         }

@@ -44,18 +44,18 @@ impl Words {
     /// Takes a message in, until there is enough.
     pub fn add(&mut self, role: Role, text: &str) {
         match role {
-            Role::User => self.count(text, 3.0),
-            Role::Assistant | Role::ToolInput => self.count(text, 1.0),
+            Role::User => self.count(text, 3.0, 1),
+            Role::Assistant | Role::ToolInput => self.count(text, 1.0, 1),
             Role::Thinking | Role::ToolOutput | Role::System => {}
         }
     }
 
-    /// Takes a title or summary in.
+    /// Takes a title in, which is no message of the index.
     pub fn add_title(&mut self, text: &str) {
-        self.count(text, 6.0);
+        self.count(text, 6.0, 0);
     }
 
-    fn count(&mut self, text: &str, weight: f32) {
+    fn count(&mut self, text: &str, weight: f32, messages: u64) {
         let text = &text[..floor_boundary(text, LIKE_TEXT_MAX / 256)];
         if self.taken + text.len() > LIKE_TEXT_MAX {
             return;
@@ -64,7 +64,7 @@ impl Words {
         for word in words(text) {
             let count = self.counted.entry(word).or_default();
             count.weight += weight;
-            count.messages += 1;
+            count.messages += messages;
         }
     }
 

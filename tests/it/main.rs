@@ -20,5 +20,6 @@ mod mcp_calls;
 mod mcp_wire;
 mod properties;
 mod providers;
+mod related;
 mod resident;
 mod stores;

@@ -114,6 +114,22 @@ fn answers_are_those_of_the_command_line() {
 }
 
 #[test]
+fn what_a_session_is_like_is_content() {
+    let agf = Agf::new();
+    agf.claude("/w/app", &id(1), "exponential backoff of the invoice webhook");
+    agf.codex("/w/app", &id(2), "the invoice webhook without backoff");
+    for (allow, found) in [("metadata,summaries", None), ("metadata,content", Some(id(2)))] {
+        let mut server = Server::start(&agf, &["--allow", allow]);
+        let answer = server.call("agf_search_sessions", json!({ "like": id(1) }))["structuredContent"].take();
+        match found {
+            Some(id) => assert_eq!(answer["data"]["sessions"][0]["session_id"], json!(id), "{answer}"),
+            None => assert_eq!(answer["error"]["code"], "not_allowed"),
+        }
+        assert_eq!(server.end(), (0, String::new()));
+    }
+}
+
+#[test]
 fn without_groups_the_surface_is_the_four_tools() {
     let agf = history();
     let mut server = Server::start(&agf, &[]);

@@ -264,10 +264,12 @@ fn path() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|p| p.into_string().unwrap_or_else(|_| "\0".to_owned()))
 }
 
-fn base(query: &[String], narrow: &Narrow) -> SearchRequest {
+fn base(query: &[String], scope: &ScopeArgs, narrow: &Narrow) -> SearchRequest {
     let words: Vec<&str> = query.iter().map(|w| w.trim_start_matches(SHIELD)).collect();
     SearchRequest {
         query: words.join(" "),
+        agent: scope.agent.clone(),
+        project: scope.project.clone(),
         since: narrow.since.clone(),
         until: narrow.until.clone(),
         branch: narrow.branch.clone(),
@@ -290,7 +292,7 @@ impl SearchArgs {
             cursor: self.cursor.clone(),
             include_summaries: self.include_summaries,
             include_content: self.include_content,
-            ..base(&self.query, &self.narrow)
+            ..base(&self.query, &self.scope, &self.narrow)
         }
     }
 }
@@ -301,7 +303,7 @@ impl FindArgs {
             limit: self.limit,
             include_summaries: true,
             include_content: true,
-            ..base(&self.query, &self.narrow)
+            ..base(&self.query, &self.scope, &self.narrow)
         }
     }
 }

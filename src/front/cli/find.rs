@@ -1,7 +1,7 @@
 //! Search results for people.
 
 use super::args::FindArgs;
-use super::{catalog, output};
+use super::output;
 use crate::api::response::{Match, SearchData, SessionRecord};
 use crate::io::env::Env;
 use anstyle::{AnsiColor, Style};
@@ -17,7 +17,7 @@ const HIT: Style = AnsiColor::Yellow.on_default().bold();
 
 pub fn run(args: FindArgs, env: Env) -> ExitCode {
     let now = env.now_ms();
-    let found = catalog(env, &args.scope, args.narrow.no_refresh).and_then(|c| c.search(&args.request()));
+    let found = super::search(env, args.narrow.no_refresh, &args.request());
     if args.json {
         return output::json(found);
     }
