@@ -84,6 +84,14 @@ limits! {
     EXPANSION_MAX: usize = 128, "terms";
     /// Warnings in one answer.
     WARNINGS_MAX: usize = 50, "warnings";
+    /// Sessions named as related to one.
+    RELATED_MAX: usize = 20, "sessions";
+    /// Ids of copies named with a result.
+    DUPLICATES_MAX: usize = 5, "sessions";
+    /// Words by which sessions on the same thing are found (`like`).
+    LIKE_TERMS_MAX: usize = 24, "words";
+    /// Text of the session that `like` takes its words from, and of one message of it a 256th part.
+    LIKE_TEXT_MAX: usize = 1 << 20, "bytes";
     /// Candidates named by `ambiguous_session`.
     CANDIDATES_MAX: usize = 10, "sessions";
     /// Messages on a page of `agf read`.
@@ -96,6 +104,8 @@ limits! {
     SEGMENTS_MAX: usize = 10, "segments";
     /// Source bytes taken in before a first build commits what it has.
     COMMIT_EVERY: u64 = 256 << 20, "bytes";
+    /// What the index holds of a store is let go of when nobody has asked with that store for this long.
+    STORE_KEPT_DAYS: u64 = 30, "days";
     /// Time after which a first build commits what it has.
     COMMIT_EVERY_MS: u64 = 10_000, "milliseconds";
     /// Changes up to this size are taken into memory for each answer; larger ones are published.

@@ -6,7 +6,7 @@ use crate::error::{Candidate, Error, ErrorCode, Result};
 use crate::limits::{self, CANDIDATES_MAX};
 use crate::model::valid_session_id;
 use crate::provider::{Provider, Source};
-use crate::query::filter::{SessionFilter, allowed};
+use crate::query::filter::{Allowed, SessionFilter, allowed};
 use crate::query::{Query, View};
 
 /// Refuses ids that cannot be one, before anything is looked up.
@@ -22,13 +22,7 @@ pub fn check_id(id: &str) -> Result<()> {
 
 /// The one session an identity means within the selection.
 pub fn find(ready: &Ready<'_>, selection: &Selection, id: &str, non_interactive: bool) -> Result<u32> {
-    let filter = SessionFilter {
-        agent: selection.agent.map(|p| p.info().id),
-        project: selection.project.clone(),
-        include_non_interactive: non_interactive,
-        ..SessionFilter::default()
-    };
-    let allowed = allowed(&ready.view, &filter, &Query::default());
+    let allowed = within(ready, selection, non_interactive);
     let with_id = |flags: &[bool]| -> Vec<u32> {
         (0..flags.len() as u32)
             .filter(|s| flags[*s as usize] && ready.view.sessions[*s as usize].facts.id == id)
@@ -42,7 +36,18 @@ pub fn find(ready: &Ready<'_>, selection: &Selection, id: &str, non_interactive:
     }
 }
 
-fn not_found(hidden: bool) -> Error {
+/// The sessions of a selection.
+pub fn within(ready: &Ready<'_>, selection: &Selection, non_interactive: bool) -> Allowed {
+    let filter = SessionFilter {
+        agent: selection.agent.map(|p| p.info().id),
+        project: selection.project.clone(),
+        include_non_interactive: non_interactive,
+        ..SessionFilter::default()
+    };
+    allowed(&ready.view, &filter, &Query::default())
+}
+
+pub fn not_found(hidden: bool) -> Error {
     let error = Error::new(ErrorCode::NotFound, "session not found within the requested scope");
     if hidden {
         return error.hint(
@@ -52,7 +57,7 @@ fn not_found(hidden: bool) -> Error {
     error.hint("search for it, and use the exact agent and session_id of a result")
 }
 
-fn ambiguous(view: &View<'_>, found: &[u32]) -> Error {
+pub fn ambiguous(view: &View<'_>, found: &[u32]) -> Error {
     let candidate = |s: &u32| {
         let session = &view.sessions[*s as usize];
         Candidate {

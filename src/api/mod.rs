@@ -6,6 +6,7 @@ pub mod request;
 pub mod response;
 mod capabilities;
 mod cursor;
+mod like;
 mod lookup;
 mod plan;
 mod read;

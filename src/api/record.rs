@@ -1,10 +1,15 @@
 //! A session as clients see it.
 
 use super::catalog::Ready;
-use super::response::{Match, SessionRecord};
-use crate::limits::{ID_MAX, MATCHES_MAX, NAME_MAX, PATH_MAX, SUMMARIES_MAX, SUMMARY_MAX, TITLE_MAX};
-use crate::model::Facts;
-use crate::query::content::{Message, stored};
+use super::lookup;
+use super::response::{Match, Related, SessionRecord};
+use super::scope::Selection;
+use crate::limits::{
+    DUPLICATES_MAX, ID_MAX, MATCHES_MAX, NAME_MAX, PATH_MAX, SUMMARIES_MAX, SUMMARY_MAX, TITLE_MAX,
+};
+use crate::query::content::{Message, Stored, stored};
+use crate::query::copies::twin;
+use crate::query::family::{Relation, family, forked_from};
 use crate::query::metadata::project_name;
 use crate::query::snippet::{Snippet, snippet};
 use crate::query::view::NONE;
@@ -45,13 +50,15 @@ pub fn record(ready: &Ready<'_>, session: u32, texts: Texts) -> SessionRecord {
         message_count: u64::from(f.messages),
         source_kind: f.source_kind.clone().into_owned(),
         parent_session_id: f.parent.as_deref().map(id),
-        forked_from: forked_from(ready, session),
+        forked_from: forked_from(&ready.view, session).map(id),
         archived: f.archived,
         resume_kind: s.resume_kind().as_str().to_owned(),
         source_exists: s.vanished.then_some(false),
         store: s.elsewhere.map(|label| Clean::name(label, NAME_MAX)),
         matches: None,
         current: None,
+        duplicates: None,
+        duplicate_ids: Vec::new(),
     };
     if texts.summaries || texts.content {
         record.title = Some(f.title.as_deref().map(|t| Clean::line(t, TITLE_MAX)));
@@ -80,30 +87,45 @@ fn add_summaries(ready: &Ready<'_>, session: u32, record: &mut SessionRecord) {
     record.recap = Some(Some(Clean::block(&texts.recap, SUMMARY_MAX)).filter(|r| !r.is_empty()));
 }
 
-/// The session a copy was made from: as recorded, or the one that has the same beginning without having copied it.
-fn forked_from(ready: &Ready<'_>, session: u32) -> Option<String> {
-    let facts = |s: u32| -> &Facts<'_> { &ready.view.sessions[s as usize].facts };
-    let f = facts(session);
-    if f.forked_from.is_some() || !f.copied || f.lineage == 0 {
-        return f.forked_from.as_deref().map(id);
-    }
-    let agent = ready.view.sessions[session as usize].agent();
-    let others = (0..ready.view.sessions.len() as u32)
-        .filter(|s| *s != session && ready.view.sessions[*s as usize].agent() == agent);
-    let origin = others
-        .filter(|s| facts(*s).lineage == f.lineage && !facts(*s).copied)
-        .max_by_key(|s| facts(*s).last_ms)?;
-    Some(id(&facts(origin).id))
+/// The sessions that belong to one within the scope, and how many there are if they are more.
+pub fn related(
+    ready: &Ready<'_>,
+    session: u32,
+    scope: &Selection,
+    texts: Texts,
+) -> (Vec<Related>, Option<u64>) {
+    let among = lookup::within(ready, scope, true).sessions;
+    let family = family(&ready.view, session, &among);
+    let related = |(relation, other): &(Relation, u32)| {
+        let s = &ready.view.sessions[*other as usize];
+        Related {
+            relation: relation.as_str().to_owned(),
+            agent: s.agent().to_owned(),
+            session_id: id(&s.facts.id),
+            title: s.facts.title.as_deref().filter(|_| texts.summaries).map(|t| Clean::line(t, TITLE_MAX)),
+            timestamp_ms: s.facts.last_ms,
+        }
+    };
+    let more = (family.total > family.members.len()).then_some(family.total as u64);
+    (family.members.iter().map(related).collect(), more)
+}
+
+/// Names the copies that are counted with a session.
+pub fn add_copies(ready: &Ready<'_>, copies: &[u32], record: &mut SessionRecord) {
+    record.duplicates = Some(copies.len() as u64);
+    let of = |s: &u32| id(&ready.view.sessions[*s as usize].facts.id);
+    record.duplicate_ids = copies.iter().take(DUPLICATES_MAX).map(of).collect();
 }
 
 /// The passages of the messages that matched, as the live store has them now.
-pub fn matches(ready: &Ready<'_>, messages: &[Message], words: &HashSet<String>) -> Vec<Match> {
+pub fn matches(ready: &Ready<'_>, session: u32, messages: &[Message], words: &HashSet<String>) -> Vec<Match> {
+    let leading = ready.view.sessions[session as usize].unit;
     let mut shown: Vec<Match> = Vec::new();
     for message in messages {
         if shown.len() == MATCHES_MAX {
             break;
         }
-        let Some(found) = passage(ready, message, words) else { continue };
+        let Some(found) = passage(ready, leading, message, words) else { continue };
         // Copies of one message in several files show once.
         if !shown.iter().any(|m| m.snippet == found.snippet && m.role == found.role) {
             shown.push(found);
@@ -112,12 +134,18 @@ pub fn matches(ready: &Ready<'_>, messages: &[Message], words: &HashSet<String>)
     shown
 }
 
-fn passage(ready: &Ready<'_>, message: &Message, words: &HashSet<String>) -> Option<Match> {
+fn passage(ready: &Ready<'_>, leading: u32, message: &Message, words: &HashSet<String>) -> Option<Match> {
     let index = ready.view.snapshot.messages.as_ref()?;
     let at = stored(index, message.address()).ok()?;
     if ready.view.of_unit().get(at.unit as usize).is_none_or(|s| *s == NONE) {
         return None;
     }
+    // What several units hold is shown as the one has it that the session's facts are from: with its place and time.
+    let there = (at.unit != leading).then(|| twin(index, leading, &at).ok().flatten()).flatten();
+    there.and_then(|t| shown(ready, &t, words)).or_else(|| shown(ready, &at, words))
+}
+
+fn shown(ready: &Ready<'_>, at: &Stored, words: &HashSet<String>) -> Option<Match> {
     let Snippet { text, highlights } = live(ready, at.unit, at.at, words)?;
     Some(Match {
         message: u64::from(at.seq),

@@ -36,6 +36,10 @@ pub struct SearchRequest {
     pub until: Option<String>,
     pub branch: Option<String>,
     pub sort: Option<SortBy>,
+    /// Sessions on the same thing as this one: its id, or `agent:id`.
+    pub like: Option<String>,
+    /// Copies of one conversation count once where what was found is what they share.
+    pub collapse: bool,
 }
 
 impl Default for SearchRequest {
@@ -54,6 +58,8 @@ impl Default for SearchRequest {
             until: None,
             branch: None,
             sort: None,
+            like: None,
+            collapse: true,
         }
     }
 }

@@ -79,6 +79,12 @@ pub struct SessionRecord {
     /// Whether it is the session that asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<bool>,
+    /// Copies of it (forks, copied stores) that were found for the same messages and are counted with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
+    /// Ids of the first ones of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicate_ids: Vec<String>,
 }
 
 /// Answer to a search.
@@ -106,12 +112,30 @@ pub struct SearchData {
     pub truncated: bool,
 }
 
+/// A session that belongs to another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Related {
+    /// What it is to it: parent, forked_from, continuation, fork, subagent, sibling, copy.
+    pub relation: String,
+    pub agent: String,
+    pub session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Clean>,
+    pub timestamp_ms: i64,
+}
+
 /// Answer to a look-up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShowData {
     pub session: SessionRecord,
     pub warnings: Vec<Warning>,
     pub index: IndexState,
+    /// Its family within the scope, the nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<Related>,
+    /// How many there are, if they are more than `related` names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub related_total: Option<u64>,
 }
 
 /// One condition of a plan.

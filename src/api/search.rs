@@ -1,16 +1,16 @@
 //! Finding sessions.
 
 use super::catalog::{Catalog, Ready};
-use super::record::{Texts, matches, record};
+use super::record::{Texts, matches};
 use super::request::{SearchRequest, ShowRequest, SortBy};
 use super::response::{SearchData, ShowData};
 use super::scope::Selection;
-use super::{cursor, lookup, warnings};
+use super::{cursor, like, lookup, record, warnings};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::provider::registry;
 use crate::query::parse::{Clock, Query, parse, span};
-use crate::query::{Found, Options, SessionFilter, Sort, run};
+use crate::query::{self, Found, Options, SessionFilter, Sort, run};
 
 /// A request that passed its checks.
 struct Question<'r> {
@@ -18,6 +18,8 @@ struct Question<'r> {
     selection: Selection,
     query: Query,
     options: Options,
+    /// Where the session that `like` names may be.
+    scope: Selection,
     /// What a cursor is bound to.
     identity: String,
     cursor: Option<(u64, u64)>,
@@ -41,7 +43,10 @@ impl Catalog {
             let session =
                 session.or_else(|e| warnings::fail_if_blind(ready, &selection, &warnings).and(Err(e)))?;
             let texts = Texts { summaries: request.include_summaries, content: false };
-            Ok(ShowData { session: record(ready, session, texts), warnings, index: ready.index.clone() })
+            let scope = self.scope.select(Some(&request.agent), None, &self.env)?;
+            let (related, related_total) = record::related(ready, session, &scope, texts);
+            let session = record::record(ready, session, texts);
+            Ok(ShowData { session, warnings, index: ready.index.clone(), related, related_total })
         })
     }
 
@@ -73,8 +78,10 @@ impl Catalog {
             summaries: request.include_summaries,
             titles: self.titles,
             sort: if request.sort == Some(SortBy::Time) { Sort::Time } else { Sort::Relevance },
+            collapse: request.collapse,
             now_ms: clock.now_ms,
         };
+        let scope = self.scope.select(None, None, &self.env)?;
         let identity = format!(
             "{:?} {:?} {:?}",
             SearchRequest { cursor: None, offset: 0, limit: 0, ..request.clone() },
@@ -82,7 +89,7 @@ impl Catalog {
             self.scope.project
         );
         let cursor = request.cursor.as_deref().map(|c| cursor::read(c, &identity)).transpose()?;
-        Ok(Question { request, selection, query, options, identity, cursor })
+        Ok(Question { request, selection, query, options, scope, identity, cursor })
     }
 }
 
@@ -96,6 +103,9 @@ fn check_limits(request: &SearchRequest) -> Result<()> {
     if request.offset > limits::OFFSET_MAX as u64 {
         return Err(Error::invalid_request(format!("offset must be at most {}", limits::OFFSET_MAX)));
     }
+    if let Some(like) = &request.like {
+        lookup::check_id(like)?;
+    }
     if request.cursor.is_some() && request.offset > 0 {
         return Err(Error::invalid_request("cursor and offset exclude each other"));
     }
@@ -108,8 +118,15 @@ fn check_limits(request: &SearchRequest) -> Result<()> {
 fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
     let warnings = warnings::collect(ready, &q.selection);
     warnings::fail_if_blind(ready, &q.selection, &warnings)?;
-    let found =
-        run(&ready.view, &q.query, &q.options).map_err(|_| Error::index("the index cannot be read"))?;
+    let found = match &q.request.like {
+        Some(name) => {
+            let model = like::model(ready, &q.scope, &q.selection, name)?;
+            let telling = like::telling(ready, model)?;
+            query::like::find(&ready.view, model, &telling, &q.query, &q.options)
+        }
+        None => run(&ready.view, &q.query, &q.options),
+    };
+    let found = found.map_err(|_| Error::index("the index cannot be read"))?;
     let sessions = found.hits.iter().map(|h| ready.view.sessions[h.session as usize].number);
     let state = cursor::state(ready.index.generation, sessions);
     let offset = match q.cursor {
@@ -147,9 +164,12 @@ fn rows(
     let hits =
         found.hits.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(q.request.limit as usize);
     hits.map(|hit| {
-        let mut row = record(ready, hit.session, texts);
+        let mut row = record::record(ready, hit.session, texts);
         if q.request.include_content {
-            row.matches = Some(matches(ready, &hit.messages, &found.words));
+            row.matches = Some(matches(ready, hit.session, &hit.messages, &found.words));
+        }
+        if let Some(copies) = found.copies.get(&hit.session) {
+            record::add_copies(ready, copies, &mut row);
         }
         row
     })
@@ -158,7 +178,7 @@ fn rows(
 
 /// An empty answer says where there would be one.
 fn hint(ready: &Ready<'_>, q: &Question<'_>, found: &Found) -> Result<(Option<String>, Option<u64>)> {
-    if !found.hits.is_empty() || !q.query.has_text() {
+    if !found.hits.is_empty() || !q.query.has_text() || q.request.like.is_some() {
         return Ok((None, None));
     }
     if found.hidden > 0 {

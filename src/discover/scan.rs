@@ -111,6 +111,7 @@ fn number_roots(known: &impl Known, roots: Vec<SearchRoot>, changes: &mut Change
                 agent: Cow::Borrowed(provider.info().id),
                 label: Cow::Borrowed(root.label),
                 path: Cow::Owned(path.to_owned()),
+                seen_ms: 0,
             });
             known.roots().len() + changes.new_roots.len() - 1
         });

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub const NO_PARENT: u32 = u32::MAX;
 
 /// A root as it is remembered: which agent's, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RootId<'a> {
     #[serde(borrow)]
     pub agent: Cow<'a, str>,
@@ -16,6 +16,8 @@ pub struct RootId<'a> {
     pub label: Cow<'a, str>,
     #[serde(borrow)]
     pub path: Cow<'a, str>,
+    /// When somebody last asked with it, to a day; 0 if that was not noted.
+    pub seen_ms: i64,
 }
 
 impl RootId<'_> {
@@ -24,6 +26,7 @@ impl RootId<'_> {
             agent: Cow::Owned(self.agent.into_owned()),
             label: Cow::Owned(self.label.into_owned()),
             path: Cow::Owned(self.path.into_owned()),
+            seen_ms: self.seen_ms,
         }
     }
 }

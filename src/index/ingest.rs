@@ -250,6 +250,15 @@ pub fn mark(file: &mut File, upto: u64) -> std::io::Result<u64> {
     Ok(hash.digest())
 }
 
+/// What tells a copy of a message from another one: 32 bits of a hash of its text.
+fn text_hash(m: &Message<'_>) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(m.tool.as_deref().unwrap_or("").as_bytes());
+    hash.update(b"\0");
+    hash.update(m.text.trim().as_bytes());
+    hash.digest() >> 32
+}
+
 /// Gives messages to the index writer and keeps the facts.
 struct UnitSink<'r> {
     job: &'r Job,
@@ -286,6 +295,7 @@ impl<'r> UnitSink<'r> {
         doc.add_i64(f.time, m.timestamp_ms);
         doc.add_u64(f.offset, m.at.offset);
         doc.add_u64(f.place, u64::from(m.at.len) << 16 | u64::from(m.at.part));
+        doc.add_u64(f.text, text_hash(m));
         if m.role.is_prose() {
             doc.add_text(f.prose, &m.text[..floor_boundary(&m.text, PROSE_MAX)]);
             return doc;

@@ -9,6 +9,7 @@ mod lock;
 mod merge;
 mod plan;
 mod refresh;
+mod roots;
 mod store;
 mod write;
 

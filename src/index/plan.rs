@@ -70,7 +70,7 @@ type Place = Option<(&'static dyn Provider, Arc<Root>, String)>;
 
 /// The work of one refresh.
 pub struct Plan<'s> {
-    current: &'s Snapshot,
+    pub(super) current: &'s Snapshot,
     /// Changes of the tables that need no reading.
     pub frame: Frame<'static>,
     /// Sources to read, the newest first.
@@ -78,7 +78,9 @@ pub struct Plan<'s> {
     /// Units whose source is gone.
     pub removed: Vec<u32>,
     touched: HashSet<u32>,
-    keep_vanished: bool,
+    pub(super) keep_vanished: bool,
+    /// What is let go of must leave the catalog file at once.
+    pub compact: bool,
 }
 
 impl<'s> Plan<'s> {
@@ -91,8 +93,10 @@ impl<'s> Plan<'s> {
             removed: Vec::new(),
             touched: HashSet::new(),
             keep_vanished: changes.keep_vanished,
+            compact: false,
         };
-        plan.frame.roots = changes.new_roots.clone();
+        let first = current.tables().roots.len() as u32;
+        plan.frame.roots = (first..).zip(changes.new_roots.iter().cloned()).collect();
         let new_dirs: HashMap<u32, &Dir<'static>> = changes.dirs.iter().filter_map(put).collect();
         let place = |file: &File<'_>| plan_place(current.tables(), &new_dirs, &changes.active, file);
         plan.files(changes, &place);

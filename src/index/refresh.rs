@@ -117,7 +117,10 @@ fn write(
     memory: bool,
     request: &Request<'_>,
 ) -> Result<(Snapshot, usize), Failure> {
-    let plan = Plan::new(current, changes);
+    let mut plan = Plan::new(current, changes);
+    if !memory {
+        plan.age_roots(&changes.active, request.now_ms);
+    }
     Writing { store, current, memory, plan }.run(request.progress, request.budget)
 }
 

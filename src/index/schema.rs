@@ -6,9 +6,9 @@ use tantivy::schema::{Field, Schema};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// The version of the stored format; part of the cache directory's name.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The format as data.
-pub const SCHEMA_JSON: &str = include_str!("../../index-schema/v1/schema.json");
+pub const SCHEMA_JSON: &str = include_str!("../../index-schema/v2/schema.json");
 /// The name the schema gives to our words.
 pub const TOKENIZER: &str = "agf-words-1";
 
@@ -21,6 +21,7 @@ pub struct Fields {
     pub time: Field,
     pub offset: Field,
     pub place: Field,
+    pub text: Field,
     pub prose: Field,
     pub tool: Field,
 }
@@ -38,6 +39,7 @@ pub fn schema() -> tantivy::Result<(Schema, Fields)> {
         time: schema.get_field("time")?,
         offset: schema.get_field("offset")?,
         place: schema.get_field("place")?,
+        text: schema.get_field("text")?,
         prose: schema.get_field("prose")?,
         tool: schema.get_field("tool")?,
     };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Begins every catalog file.
-pub const MAGIC: &[u8; 16] = b"agf-catalog-2\n\0\0";
+pub const MAGIC: &[u8; 16] = b"agf-catalog-3\n\0\0";
 
 /// A file of a store and how far it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub struct Frame<'a> {
     pub generation: u64,
     /// Sources known but not read yet.
     pub pending: u32,
-    pub roots: Vec<RootId<'a>>,
+    pub roots: Vec<(u32, RootId<'a>)>,
     pub dirs: Vec<(u32, Option<Dir<'a>>)>,
     pub sources: Vec<(u32, Option<SourceRec<'a>>)>,
     pub units: Vec<(u32, Option<UnitRec<'a>>)>,
@@ -85,7 +85,7 @@ struct Head<'a> {
     generation: u64,
     pending: u32,
     #[serde(borrow)]
-    roots: Vec<RootId<'a>>,
+    roots: Vec<(u32, RootId<'a>)>,
     dirs: u32,
     sources: u32,
     units: u32,
@@ -184,7 +184,9 @@ impl<'a> Tables<'a> {
         let (head, rest): (Head<'a>, _) = postcard::take_from_bytes(body).ok()?;
         self.generation = head.generation;
         self.pending = head.pending;
-        self.roots.extend(head.roots);
+        for (id, root) in head.roots {
+            put_root(&mut self.roots, id, root)?;
+        }
         let rest = put_all(&mut self.dirs, head.dirs, rest)?;
         let rest = put_all(&mut self.sources, head.sources, rest)?;
         put_all(&mut self.units, head.units, rest).filter(|r| r.is_empty()).map(|_| ())
@@ -242,7 +244,7 @@ impl<'a> Tables<'a> {
         Frame {
             generation: self.generation,
             pending: self.pending,
-            roots: self.roots.clone(),
+            roots: (0..).zip(self.roots.iter().cloned()).collect(),
             dirs: all(&self.dirs),
             sources: all(&self.sources),
             units: all(&self.units),
@@ -274,6 +276,17 @@ impl Known for Tables<'_> {
     fn files_in(&self, dir: u32) -> &[u32] {
         self.files_in.get(dir)
     }
+}
+
+/// Roots are numbered without gaps: one that is let go of stays as an empty name.
+fn put_root<'a>(roots: &mut Vec<RootId<'a>>, id: u32, root: RootId<'a>) -> Option<()> {
+    let at = id as usize;
+    if at == roots.len() {
+        roots.push(root);
+        return Some(());
+    }
+    *roots.get_mut(at)? = root;
+    Some(())
 }
 
 /// Reads entries into a table; returns what follows them.

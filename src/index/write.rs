@@ -203,7 +203,8 @@ impl Writing<'_> {
         }
         state.bytes.extend_from_slice(&encoded);
         // While more is to come, the log grows in any case.
-        let due = frame.pending == 0 && state.bytes.len() >= 2 * state.base_len + COMPACT_SLACK;
+        let grown = state.bytes.len() >= 2 * state.base_len + COMPACT_SLACK;
+        let due = !state.fresh && frame.pending == 0 && (grown || self.plan.compact);
         let payload = match due.then(|| self.compacted(&state, &texts)).flatten() {
             Some((frames, texts)) => {
                 state.bytes = [super::tables::MAGIC.as_slice(), &frames].concat();

@@ -102,6 +102,8 @@ pub struct Stored {
     pub role: Role,
     pub seq: u32,
     pub timestamp_ms: i64,
+    /// Tells its text from others, nearly always.
+    pub text: u32,
     pub at: crate::model::Locator,
 }
 
@@ -118,6 +120,7 @@ pub fn stored(messages: &Messages, (segment, doc): (SegmentOrdinal, DocId)) -> t
         role: Role::from_index(number("role")?),
         seq: number("seq")? as u32,
         timestamp_ms: fast.i64("time")?.first(doc).unwrap_or(0),
+        text: number("text")? as u32,
         at: crate::model::Locator {
             offset: number("offset")?,
             len: (place >> 16) as u32,

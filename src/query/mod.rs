@@ -1,7 +1,11 @@
 //! Questions: what was asked, which sessions it means, in which order, and the passages that show it.
 
 pub mod content;
+pub mod collapse;
+pub mod copies;
+pub mod family;
 pub mod filter;
+pub mod like;
 pub mod metadata;
 pub mod parse;
 pub mod run;

@@ -1,5 +1,6 @@
 //! Answering a query: a ladder of readings, from the words as typed to most of them, until one finds something.
 
+use super::collapse::collapse;
 use super::content::{Hits, Message, collect};
 use super::filter::{Allowed, SessionFilter, allowed};
 use super::metadata::{Folded, occurs};
@@ -7,7 +8,7 @@ use super::parse::{Place, Query, Term};
 use super::terms::{Expansion, Reach, all_of, expand, query as index_query};
 use super::view::{Session, View};
 use crate::index::snapshot::{Messages, texts_at};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Which reading found the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +53,8 @@ pub struct Options {
     /// Titles do.
     pub titles: bool,
     pub sort: Sort,
+    /// Copies of one conversation count once where what was found is what they share.
+    pub collapse: bool,
     pub now_ms: i64,
 }
 
@@ -72,6 +75,10 @@ pub struct Found {
     pub words: HashSet<String>,
     /// Sessions that match but are hidden because no person drove them.
     pub hidden: usize,
+    /// What messages were looked for.
+    pub wanted: Vec<Box<dyn tantivy::query::Query>>,
+    /// The copies that are counted with a session, in their order.
+    pub copies: HashMap<u32, Vec<u32>>,
 }
 
 /// Runs a query.
@@ -79,7 +86,11 @@ pub fn run(view: &View<'_>, query: &Query, options: &Options) -> tantivy::Result
     let allowed = allowed(view, &options.filter, query);
     let mut found =
         if query.has_text() { Search::new(view, query, options, &allowed).ladder()? } else { list(&allowed) };
-    order(view, &mut found.hits, query.has_text() && options.sort == Sort::Relevance, options.now_ms);
+    let ranked = query.has_text() && options.sort == Sort::Relevance;
+    order(view, &mut found.hits, ranked, options.now_ms);
+    if options.collapse {
+        collapse(view, query, options, ranked, &mut found)?;
+    }
     Ok(found)
 }
 
@@ -134,7 +145,7 @@ struct Search<'s, 'v> {
 }
 
 /// Words too common to say what a sentence is about.
-const COMMON: &[&str] = &[
+pub(super) const COMMON: &[&str] = &[
     "a", "about", "again", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
     "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
     "it", "its", "last", "me", "my", "of", "on", "or", "our", "session", "should", "so", "some", "that",
@@ -271,6 +282,7 @@ impl<'s, 'v> Search<'s, 'v> {
             }
             clauses.push((clause.negated, Clause { metadata: &self.metadata[n], messages: hits }));
         }
+        found.wanted = queries.iter().map(|q| q.box_clone()).collect();
         let together = self.together(queries, clauses.iter().filter(|(not, _)| !not).count())?;
         self.combine(&clauses, together.as_ref(), most, &mut found);
         Ok(found)

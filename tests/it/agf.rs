@@ -103,8 +103,8 @@ impl Agf {
 
     /// Ids of the sessions whose conversation holds `text`.
     pub fn ids(&self, text: &str) -> Vec<String> {
-        let data =
-            self.data(&["search", text, "--include-content", "--include-non-interactive", "--limit", "200"]);
+        let wide = ["--include-content", "--include-non-interactive", "--no-collapse", "--limit", "200"];
+        let data = self.data(&[&["search", text], wide.as_slice()].concat());
         // A word that is only spelled nearly like the one asked for is not it.
         if matches!(data["tier"].as_str(), Some("exact" | "prefix")) { ids(&data) } else { Vec::new() }
     }

@@ -166,7 +166,7 @@ fn while_a_damaged_index_is_made_anew() {
     let world = World::new();
     world.agf.claude("/w/app", &id(1), "first zqone");
     assert_eq!(world.ids(&world.catalog(None), "zqone"), [id(1)]);
-    let meta = world.cache.join("v1/ix/meta.json");
+    let meta = world.cache.join(version()).join("ix/meta.json");
     fs::write(&meta, &fs::read(&meta).unwrap()[..40]).unwrap();
     world.keep();
     world.try_steps(1, Faults::after, "zqone", &[1]);
@@ -180,15 +180,15 @@ fn an_index_of_another_version_is_made_anew() {
     let right = || assert_eq!(world.ids(&world.catalog(None), "zqone"), [id(1)]);
     right();
     world.keep();
-    let dir = world.cache.join("v1");
+    let dir = world.cache.join(version());
     let replace = |file: &str, from: &str, to: &str| {
         let text = fs::read(dir.join(file)).unwrap();
         let at = memchr::memmem::find(&text, from.as_bytes()).unwrap_or_else(|| panic!("{from} in {file}"));
         fs::write(dir.join(file), [&text[..at], to.as_bytes(), &text[at + from.len()..]].concat()).unwrap();
     };
     for (file, from, to) in [
-        ("catalog-1", "agf-catalog-2", "agf-catalog-1"),
-        ("catalog-1", "agf-catalog-2", "agf-catalog-9"),
+        ("catalog-1", "agf-catalog-3", "agf-catalog-2"),
+        ("catalog-1", "agf-catalog-3", "agf-catalog-9"),
         ("ix/meta.json", "\"name\": \"prose\"", "\"name\": \"proza\""),
         ("ix/meta.json", "\"opstamp\"", "\"opstump\""),
         ("ix/meta.json", "catalog_len", "catalog_size"),
@@ -203,4 +203,9 @@ fn an_index_of_another_version_is_made_anew() {
     world.agf.write("cache/v2/seal", "of the future");
     world.agf.write("cache/v0/ix/meta.json", "{}");
     right();
+}
+
+/// The directory of the present format below the cache.
+fn version() -> String {
+    format!("v{}", agf_catalog::index::schema::VERSION)
 }

@@ -131,14 +131,16 @@ fn caches_are_where_the_environment_says() {
     let agf = Agf::new();
     agf.claude("/w/app", &id(1), "zqwhere");
     for (name, value, place) in [
-        ("AGF_CACHE_DIR", "relative", "relative/v1"),
-        ("AGF_CACHE_DIR", "~/tilde", "tilde/v1"),
-        ("XDG_CACHE_HOME", agf.path("xdg").to_str().unwrap(), "xdg/agf-catalog/v1"),
-        ("AGF_CACHE_DIR", "", ".cache/agf-catalog/v1"),
+        ("AGF_CACHE_DIR", "relative", "relative"),
+        ("AGF_CACHE_DIR", "~/tilde", "tilde"),
+        ("XDG_CACHE_HOME", agf.path("xdg").to_str().unwrap(), "xdg/agf-catalog"),
+        ("AGF_CACHE_DIR", "", ".cache/agf-catalog"),
     ] {
         if name.starts_with("XDG") && cfg!(target_os = "macos") {
             continue;
         }
+        let place = format!("{place}/v{}", agf_catalog::index::schema::VERSION);
+        let place = place.as_str();
         assert!(!agf.path(place).exists(), "{place}");
         let out = agf.command(&["search", "zqwhere", "-c"]).env(name, value).output().unwrap();
         assert_eq!(answer(&out)["data"]["total"], 1, "{name}={value}");

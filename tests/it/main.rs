@@ -24,6 +24,7 @@ mod mcp_stores;
 mod mcp_wire;
 mod properties;
 mod providers;
+mod related;
 mod resident;
 mod stores;
 mod texts;

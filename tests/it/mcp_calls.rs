@@ -348,3 +348,23 @@ fn the_configuration_of_each_host_is_printed() {
     let check = agf(home.path(), &["mcp", "--check"]).output().unwrap();
     assert!(String::from_utf8(check.stdout).unwrap().contains("sessions  1"));
 }
+
+#[test]
+fn what_a_session_is_like_is_content() {
+    let agf = Agf::new();
+    agf.claude("/w/app", &id(1), "exponential backoff of the invoice webhook");
+    agf.codex("/w/app", &id(2), "the invoice webhook without backoff");
+    for (allow, found) in [("metadata,summaries", None), ("metadata,content", Some(id(2)))] {
+        let mut server = Server::start(agf.home.path(), &["--allow", allow]);
+        let like = json!({ "like": id(1) });
+        match found {
+            Some(id) => {
+                let data = server.call("agf_search_sessions", like);
+                let first = &data["structuredContent"]["data"]["sessions"][0];
+                assert_eq!(first["session_id"], json!(id), "{data}");
+            }
+            None => assert_eq!(server.refused("agf_search_sessions", like), "not_allowed"),
+        }
+        server.end_well();
+    }
+}

@@ -60,7 +60,7 @@ fn check(catalog: &Catalog, case: &Path) -> usize {
         }
         for (role, phrase) in texts {
             let query = format!("\"{phrase}\"");
-            let ask = SearchRequest { query, include_content: true, ..all.clone() };
+            let ask = SearchRequest { query, include_content: true, collapse: false, ..all.clone() };
             let found = catalog.search(&ask).unwrap().sessions;
             let is = |s: &&_| -> bool {
                 let s: &agf_catalog::api::response::SessionRecord = s;

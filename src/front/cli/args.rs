@@ -69,6 +69,12 @@ pub struct Narrow {
     pub branch: Option<String>,
     #[arg(long, value_enum)]
     pub sort: Option<SortArg>,
+    /// Sessions on the same thing as this one: its id, or agent:id
+    #[arg(long, value_name = "ID")]
+    pub like: Option<String>,
+    /// Show a fork or copy beside its original even if the same messages match
+    #[arg(long)]
+    pub no_collapse: bool,
     /// Also sub-agents, exec and SDK runs
     #[arg(long, visible_alias = "all")]
     pub include_non_interactive: bool,
@@ -258,13 +264,17 @@ fn path() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|p| p.into_string().unwrap_or_else(|_| "\0".to_owned()))
 }
 
-fn base(query: &[String], narrow: &Narrow) -> SearchRequest {
+fn base(query: &[String], scope: &ScopeArgs, narrow: &Narrow) -> SearchRequest {
     let words: Vec<&str> = query.iter().map(|w| w.trim_start_matches(SHIELD)).collect();
     SearchRequest {
         query: words.join(" "),
+        agent: scope.agent.clone(),
+        project: scope.project.clone(),
         since: narrow.since.clone(),
         until: narrow.until.clone(),
         branch: narrow.branch.clone(),
+        like: narrow.like.clone(),
+        collapse: !narrow.no_collapse,
         sort: narrow.sort.map(|s| match s {
             SortArg::Relevance => SortBy::Relevance,
             SortArg::Time => SortBy::Time,
@@ -282,7 +292,7 @@ impl SearchArgs {
             cursor: self.cursor.clone(),
             include_summaries: self.include_summaries,
             include_content: self.include_content,
-            ..base(&self.query, &self.narrow)
+            ..base(&self.query, &self.scope, &self.narrow)
         }
     }
 }
@@ -293,7 +303,7 @@ impl FindArgs {
             limit: self.limit,
             include_summaries: true,
             include_content: true,
-            ..base(&self.query, &self.narrow)
+            ..base(&self.query, &self.scope, &self.narrow)
         }
     }
 }

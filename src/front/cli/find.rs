@@ -1,7 +1,7 @@
 //! Search results for people.
 
 use super::args::FindArgs;
-use super::{catalog, output};
+use super::output;
 use crate::api::response::{Match, SearchData, SessionRecord};
 use crate::io::env::Env;
 use anstyle::{AnsiColor, Style};
@@ -17,7 +17,7 @@ const HIT: Style = AnsiColor::Yellow.on_default().bold();
 
 pub fn run(args: FindArgs, env: Env) -> ExitCode {
     let now = env.now_ms();
-    let found = catalog(env, &args.scope, args.narrow.no_refresh).and_then(|c| c.search(&args.request()));
+    let found = super::search(env, args.narrow.no_refresh, &args.request());
     if args.json {
         return output::json(found);
     }
@@ -69,6 +69,13 @@ fn details(s: &SessionRecord) -> String {
     let mut parts = vec![s.session_id.clone()];
     parts.extend(s.git_branch.as_ref().map(|b| format!("on {b}")));
     parts.push(format!("{} messages", s.message_count));
+    parts.extend(s.forked_from.as_ref().map(|id| format!("fork of {id}")));
+    parts.extend(s.parent_session_id.as_ref().map(|id| format!("from {id}")));
+    match s.duplicates {
+        Some(1) => parts.push("and a copy".to_owned()),
+        Some(n) => parts.push(format!("and {n} copies")),
+        None => {}
+    }
     if s.archived {
         parts.push("archived".to_owned());
     }

@@ -9,6 +9,8 @@ mod mcp;
 mod output;
 mod progress;
 
+use crate::api::request::SearchRequest;
+use crate::api::response::SearchData;
 use crate::api::{Catalog, Freshness, Scope};
 use crate::error::Result;
 use crate::io::env::Env;
@@ -43,9 +45,7 @@ pub fn run(env: Env, args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, env: Env) -> ExitCode {
     match command {
-        Command::Search(a) => {
-            output::json(catalog(env, &a.scope, a.narrow.no_refresh).and_then(|c| c.search(&a.request())))
-        }
+        Command::Search(a) => output::json(search(env, a.narrow.no_refresh, &a.request())),
         Command::Show(a) => {
             output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.show(&a.request())))
         }
@@ -61,6 +61,11 @@ fn dispatch(command: Command, env: Env) -> ExitCode {
         #[cfg(feature = "mcp")]
         Command::Mcp(a) => mcp::run(&a, env),
     }
+}
+
+/// Searches. What the user narrows it to bounds the answer, not what else may be looked at for it (`--like`).
+fn search(env: Env, no_refresh: bool, request: &SearchRequest) -> Result<SearchData> {
+    catalog(env, &ScopeArgs::default(), no_refresh)?.search(request)
 }
 
 /// A catalog within what the user named.

@@ -73,6 +73,9 @@ impl Call {
         };
         refuse(summaries && !groups.summaries, "include_summaries", "summaries")?;
         refuse(content && !groups.content, "include_content", "content")?;
+        // What a session is like tells what was said in it.
+        let like = matches!(self, Self::Search(r) if r.like.is_some());
+        refuse(like && !groups.content, "like", "content")?;
         refuse(transcript && !groups.transcript, tools::READ, "transcript")
     }
 
@@ -183,6 +186,12 @@ fn search(catalog: &Catalog, request: &SearchRequest, terms: &Terms, late: bool)
 
 fn show(catalog: &Catalog, request: &ShowRequest, terms: &Terms, late: bool) -> Result<ShowData> {
     let mut data = catalog.show(request).map_err(|e| unsure(e, late))?;
+    let room = terms.output_max.saturating_sub(size_of(&data.session).0);
+    let kept = fitting(&data.related, room);
+    if kept < data.related.len() {
+        data.related_total.get_or_insert(data.related.len() as u64);
+        data.related.truncate(kept);
+    }
     mark(&mut data.session, terms);
     if late {
         data.index.complete = false;
