@@ -63,9 +63,9 @@ pub fn refresh(store: &Store, request: &Request<'_>) -> (Snapshot, Refreshed, Ch
         Loaded::Ready(newer) if !request.rebuild => *newer,
         Loaded::Ready(_) | Loaded::Damaged(_) | Loaded::Missing => Snapshot::empty(),
     };
-    let changes = look(&current, request, None);
+    let mut changes = look(&current, request, None);
     if guard.is_some() {
-        match write(store, &current, &changes, false, request) {
+        match write(store, &current, &mut changes, false, request) {
             Ok((snapshot, sources)) => {
                 done.sources = sources;
                 return (snapshot, done, changes);
@@ -77,8 +77,8 @@ pub fn refresh(store: &Store, request: &Request<'_>) -> (Snapshot, Refreshed, Ch
         }
     }
     // Nothing can be written: what changed is taken into memory for this answer.
-    let changes = look(&current, request, None);
-    match write(store, &current, &changes, true, request) {
+    let mut changes = look(&current, request, None);
+    match write(store, &current, &mut changes, true, request) {
         Ok((snapshot, sources)) => {
             done.sources = sources;
             (snapshot, done, changes)
@@ -113,7 +113,7 @@ pub fn overlay(
 fn write(
     store: &Store,
     current: &Snapshot,
-    changes: &Changes,
+    changes: &mut Changes,
     memory: bool,
     request: &Request<'_>,
 ) -> Result<(Snapshot, usize), Failure> {

@@ -102,19 +102,24 @@ pub fn encode(frame: &Frame<'_>) -> Vec<u8> {
         units: frame.units.len() as u32,
     };
     let mut body = postcard::to_allocvec(&head).unwrap_or_default();
-    append(&mut body, &frame.dirs);
-    append(&mut body, &frame.sources);
-    append(&mut body, &frame.units);
+    append(&mut body, frame.dirs.iter());
+    append(&mut body, frame.sources.iter());
+    append(&mut body, frame.units.iter());
+    framed(&body)
+}
+
+/// A frame's body with its length and hash before it.
+fn framed(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(body.len() + 12);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
-    bytes.extend_from_slice(&body);
+    bytes.extend_from_slice(&xxh3_64(body).to_le_bytes());
+    bytes.extend_from_slice(body);
     bytes
 }
 
-fn append<T: Serialize>(body: &mut Vec<u8>, entries: &[(u32, Option<T>)]) {
+fn append(body: &mut Vec<u8>, entries: impl Iterator<Item: Serialize>) {
     for entry in entries {
-        body.extend(postcard::to_allocvec(entry).unwrap_or_default());
+        body.extend(postcard::to_allocvec(&entry).unwrap_or_default());
     }
 }
 
@@ -231,24 +236,29 @@ impl<'a> Tables<'a> {
         self.units_of.get(source)
     }
 
-    /// Everything as one frame.
-    pub fn to_frame(&self) -> Frame<'a> {
-        fn all<T: Clone>(table: &[Option<T>]) -> Vec<(u32, Option<T>)> {
-            table
-                .iter()
-                .enumerate()
-                .filter(|(_, e)| e.is_some())
-                .map(|(i, e)| (i as u32, e.clone()))
-                .collect()
+    /// Everything as one frame, as it lies in the file. `move_text` says where a unit's longer texts are from now on.
+    pub fn encode(&self, mut move_text: impl FnMut(TextRef) -> Option<TextRef>) -> Option<Vec<u8>> {
+        fn all<T>(table: &[Option<T>]) -> impl Iterator<Item = (u32, Option<&T>)> {
+            table.iter().enumerate().filter_map(|(i, e)| Some((i as u32, Some(e.as_ref()?))))
         }
-        Frame {
+        let head = Head {
             generation: self.generation,
             pending: self.pending,
             roots: (0..).zip(self.roots.iter().cloned()).collect(),
-            dirs: all(&self.dirs),
-            sources: all(&self.sources),
-            units: all(&self.units),
+            dirs: all(&self.dirs).count() as u32,
+            sources: all(&self.sources).count() as u32,
+            units: all(&self.units).count() as u32,
+        };
+        let mut body = postcard::to_allocvec(&head).unwrap_or_default();
+        append(&mut body, all(&self.dirs));
+        append(&mut body, all(&self.sources));
+        for (id, unit) in all(&self.units) {
+            // One at a time: a second copy of them all would take as much memory again.
+            let mut unit = unit?.clone();
+            unit.texts = move_text(unit.texts)?;
+            append(&mut body, [(id, Some(&unit))].into_iter());
         }
+        Some(framed(&body))
     }
 }
 

@@ -232,15 +232,17 @@ impl Writing<'_> {
         let mut all = stat::read_bounded(&path, u64::MAX).ok()?;
         all.truncate(usize::try_from(state.payload.texts_len).ok()?);
         all.extend_from_slice(new_texts);
-        let mut frame = tables.to_frame();
         let mut texts = Vec::new();
-        for unit in frame.units.iter_mut().filter_map(|(_, u)| u.as_mut()).filter(|u| u.texts.len > 0) {
-            let from = unit.texts.offset as usize;
-            let bytes = all.get(from..from + unit.texts.len as usize)?;
-            unit.texts.offset = texts.len() as u64;
-            texts.extend_from_slice(bytes);
-        }
-        Some((encode(&frame), texts))
+        let frames = tables.encode(|at| {
+            if at.len == 0 {
+                return Some(at);
+            }
+            let from = usize::try_from(at.offset).ok()?;
+            let moved = TextRef { offset: texts.len() as u64, len: at.len };
+            texts.extend_from_slice(all.get(from..from + at.len as usize)?);
+            Some(moved)
+        })?;
+        Some((frames, texts))
     }
 }
 
