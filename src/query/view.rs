@@ -50,6 +50,8 @@ pub struct Session<'a> {
     pub facts: Held<'a>,
     /// The unit the facts are mainly from.
     pub unit: u32,
+    /// The last activity that this unit itself tells of.
+    unit_last_ms: i64,
     /// The agent has deleted it.
     pub vanished: bool,
     /// What the user calls the copied store it is in.
@@ -125,6 +127,7 @@ impl<'a> View<'a> {
                 provider: root.provider,
                 facts: Held::Lent(&unit.facts),
                 unit: *id,
+                unit_last_ms: unit.facts.last_ms,
                 vanished: unit.vanished,
                 elsewhere: root.elsewhere.as_deref(),
             });
@@ -236,16 +239,18 @@ impl<'a> Session<'a> {
     /// One that lies where the agent looks comes before a copy elsewhere.
     fn fold(&mut self, id: u32, unit: &'a UnitRec<'a>, elsewhere: Option<&'a str>) {
         let other = &unit.facts;
-        let rank = |elsewhere: Option<&str>, facts: &Facts<'_>| (elsewhere.is_none(), facts.last_ms);
+        // Times that were filled in from beside the conversation don't count.
+        let rank = |elsewhere: Option<&str>, last_ms: i64| (elsewhere.is_none(), last_ms);
         match other.kind {
             UnitKind::Child => {}
             UnitKind::Side => side(self.facts.to_mut(), other),
             UnitKind::Main
-                if other.messages > 0 && rank(elsewhere, other) > rank(self.elsewhere, &self.facts) =>
+                if other.messages > 0
+                    && rank(elsewhere, other.last_ms) > rank(self.elsewhere, self.unit_last_ms) =>
             {
                 self.elsewhere = elsewhere;
                 let older = std::mem::replace(&mut self.facts, Held::Lent(other));
-                self.unit = id;
+                (self.unit, self.unit_last_ms) = (id, other.last_ms);
                 fill(self.facts.to_mut(), &older);
             }
             UnitKind::Main => fill(self.facts.to_mut(), other),
