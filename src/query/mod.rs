@@ -3,6 +3,7 @@
 pub mod content;
 pub mod filter;
 pub mod metadata;
+pub mod order;
 pub mod parse;
 pub mod run;
 pub mod snippet;

@@ -19,6 +19,7 @@ mod mcp;
 mod mcp_calls;
 mod mcp_wire;
 mod properties;
+mod reading;
 mod providers;
 mod resident;
 mod stores;

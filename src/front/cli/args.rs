@@ -160,9 +160,21 @@ pub struct ReadArgs {
     /// Messages on the page, 1 to 200
     #[arg(long, short = 'n')]
     pub limit: Option<u64>,
-    /// Place the page around this message
+    /// Place the page around this message: the number in `matches`
     #[arg(long, conflicts_with = "offset")]
     pub around: Option<u64>,
+    /// Continue where next_cursor of an earlier answer points
+    #[arg(long, conflicts_with_all = ["offset", "around"])]
+    pub cursor: Option<String>,
+    /// Only this message, with its whole text
+    #[arg(long, conflicts_with_all = ["offset", "around", "cursor"])]
+    pub message: Option<u64>,
+    /// Where in that text to begin: next_text_offset of an earlier answer
+    #[arg(long, requires = "message")]
+    pub text_offset: Option<u64>,
+    /// Texts of tools as long as others; else their first 256 bytes
+    #[arg(long)]
+    pub full_tools: bool,
     /// Only these roles
     #[arg(long = "role")]
     pub roles: Vec<String>,
@@ -331,6 +343,10 @@ impl ReadArgs {
             offset: self.offset,
             limit: self.limit,
             around: self.around,
+            cursor: self.cursor.clone(),
+            message: self.message,
+            text_offset: self.text_offset,
+            full_tools: self.full_tools,
             roles: self.roles.clone(),
             outline: self.outline,
             max_bytes: self.max_bytes,
