@@ -15,6 +15,7 @@ mod record;
 mod resident;
 mod scope;
 mod search;
+pub mod transcript;
 mod warnings;
 
 pub use catalog::{Catalog, Freshness};

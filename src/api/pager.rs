@@ -252,7 +252,7 @@ impl<'a> Pager<'a> {
         let size = whole.as_str().len() as u64;
         let most = self.ask.budget.clamp(1, READ_WHOLE_MAX as u64) as usize;
         let from = from.min(size) as usize;
-        let mut message = self.frame(spoken, whole.part(from, most));
+        let mut message = frame(spoken, whole.part(from, most));
         // The place to go on takes room, too.
         message.next_text_offset = Some(size);
         self.fit(&mut message);
@@ -275,25 +275,26 @@ impl<'a> Pager<'a> {
             true => (TITLE_MAX, Clean::line(text, TITLE_MAX)),
             false => (most, Clean::block(text, most)),
         };
-        let mut message = self.frame(spoken, clean);
+        let mut message = frame(spoken, clean);
         message.truncated = text.len() > most;
         message
     }
+}
 
-    fn frame(&self, spoken: &Spoken<'_>, text: Clean) -> ReadMessage {
-        let m = &spoken.message;
-        ReadMessage {
-            index: spoken.index,
-            role: m.role.as_str().to_owned(),
-            timestamp_ms: m.timestamp_ms,
-            text,
-            truncated: false,
-            bytes: m.text.len() as u64,
-            tool: m.tool.as_deref().map(|t| Clean::name(t, NAME_MAX)),
-            sidechain: m.sidechain || spoken.child.is_some(),
-            child: spoken.child,
-            next_text_offset: None,
-        }
+/// A message as clients see it, with this much of its text.
+pub fn frame(spoken: &Spoken<'_>, text: Clean) -> ReadMessage {
+    let m = &spoken.message;
+    ReadMessage {
+        index: spoken.index,
+        role: m.role.as_str().to_owned(),
+        timestamp_ms: m.timestamp_ms,
+        text,
+        truncated: false,
+        bytes: m.text.len() as u64,
+        tool: m.tool.as_deref().map(|t| Clean::name(t, NAME_MAX)),
+        sidechain: m.sidechain || spoken.child.is_some(),
+        child: spoken.child,
+        next_text_offset: None,
     }
 }
 

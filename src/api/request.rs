@@ -130,6 +130,15 @@ pub struct ReadRequest {
     pub include_non_interactive: bool,
 }
 
+/// Read a whole conversation at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TranscriptRequest {
+    /// Any agent if absent.
+    pub agent: Option<String>,
+    pub session_id: String,
+    pub project: Option<String>,
+}
+
 /// Ask what can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

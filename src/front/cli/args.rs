@@ -24,12 +24,14 @@ pub enum Command {
     Find(FindArgs),
     /// Find sessions (JSON)
     Search(SearchArgs),
-    /// Show what is known of one session (JSON)
+    /// Show what is known of one session (JSON), or its conversation for people
     Show(ShowArgs),
     /// Say how to get back into a session; runs nothing (JSON)
     ResumePlan(PlanArgs),
     /// Read a conversation, page by page (JSON)
     Read(ReadArgs),
+    /// Write a whole conversation as Markdown or JSON lines
+    Export(ExportArgs),
     /// List agents, limits and operations (JSON)
     Capabilities(ScopeArgs),
     /// Look after the index
@@ -120,8 +122,12 @@ pub struct FindArgs {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     pub session_id: String,
-    #[arg(long, short)]
-    pub agent: String,
+    /// Needed but for a transcript of an id that only one agent has
+    #[arg(long, short, required_unless_present = "transcript")]
+    pub agent: Option<String>,
+    /// Show the conversation itself, through $PAGER on a terminal
+    #[arg(long, short, conflicts_with = "include_summaries")]
+    pub transcript: bool,
     /// Choose among sessions that share the id
     #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
@@ -186,6 +192,31 @@ pub struct ReadArgs {
     pub max_bytes: Option<u64>,
     #[arg(long)]
     pub include_non_interactive: bool,
+    #[arg(long)]
+    pub no_refresh: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Markdown,
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    pub session_id: String,
+    #[arg(long, short)]
+    pub agent: String,
+    #[arg(long, short, value_parser = path())]
+    pub project: Option<String>,
+    #[arg(long, short, value_enum)]
+    pub format: Format,
+    /// The file to write; standard output if absent. Never one in an agent's store
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "output")]
+    pub force: bool,
     #[arg(long)]
     pub no_refresh: bool,
 }
@@ -313,7 +344,7 @@ impl FindArgs {
 impl ShowArgs {
     pub fn request(&self) -> ShowRequest {
         ShowRequest {
-            agent: self.agent.clone(),
+            agent: self.agent.clone().unwrap_or_default(),
             session_id: self.session_id.clone(),
             project: self.project.clone(),
             include_summaries: self.include_summaries,
