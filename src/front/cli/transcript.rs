@@ -116,7 +116,10 @@ impl Page<'_> {
             return String::new();
         }
         name.clone_into(&mut self.speaker);
-        format!("\n{style}{name}{style:#} {DIM}{time}  #{}{DIM:#}\n", m.index)
+        // Lines of tools and notes end with their numbers.
+        let in_line = matches!(m.role.as_str(), "tool_input" | "tool_output" | "system");
+        let number = if in_line { String::new() } else { format!("  #{}", m.index) };
+        format!("\n{style}{name}{style:#} {DIM}{time}{number}{DIM:#}\n")
     }
 
     fn body(&self, m: &ReadMessage) -> String {
