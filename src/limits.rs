@@ -98,6 +98,14 @@ limits! {
     READ_PAGE_MAX: usize = 200, "messages";
     /// Text of one message on a page of `agf read`.
     READ_MESSAGE_MAX: usize = 16 << 10, "bytes";
+    /// Text of a tool call or its result on a page of `agf read`, unless `full_tools` is asked for.
+    READ_TOOL_HEAD: usize = 256, "bytes";
+    /// Text of the one message that `agf read --message` gives; more is read with `--text-offset`.
+    READ_WHOLE_MAX: usize = 1 << 20, "bytes";
+    /// Files and children of a session listed with a page of `agf read`.
+    READ_PARTS_MAX: usize = 20, "parts";
+    /// Messages of a session in several files that are compared to show copies once.
+    READ_COPIES_MAX: usize = 1 << 20, "messages";
     /// Memory for the index writer while it takes in a large change.
     WRITER_MEMORY: usize = 180 << 20, "bytes";
     /// Segments of the index after a refresh.

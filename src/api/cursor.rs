@@ -36,6 +36,51 @@ pub fn read(cursor: &str, question: &str) -> Result<(u64, u64)> {
     Ok((offset, state))
 }
 
+/// Where a page of a conversation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bookmark {
+    /// The next message.
+    pub next: u64,
+    /// Names the messages before it, up to the beginning of their file.
+    pub before: u64,
+    /// Names the whole session.
+    pub revision: u64,
+}
+
+impl Bookmark {
+    /// The cursor that stands for it.
+    pub fn cursor(self, question: &str) -> String {
+        let hash = xxh3_64(question.as_bytes());
+        format!("{:x}.{:x}.{:x}.{hash:x}", self.next, self.before, self.revision)
+    }
+
+    /// What a cursor stands for, if it belongs to this question.
+    pub fn read(cursor: &str, question: &str) -> Result<Self> {
+        let invalid = || {
+            Error::invalid_request("cursor is not one of this conversation")
+                .hint("use next_cursor of an answer with the same arguments")
+        };
+        let parts: Option<Vec<u64>> = cursor.split('.').map(|p| u64::from_str_radix(p, 16).ok()).collect();
+        match parts.as_deref() {
+            Some([next, before, revision, hash])
+                if cursor.len() <= CURSOR_MAX && *hash == xxh3_64(question.as_bytes()) =>
+            {
+                Ok(Self { next: *next, before: *before, revision: *revision })
+            }
+            _ => Err(invalid()),
+        }
+    }
+
+    /// What was read before has changed.
+    pub fn expired() -> Error {
+        Error::new(
+            ErrorCode::CursorExpired,
+            "what was read of the session has changed since this cursor was made",
+        )
+        .hint("read again from the start")
+    }
+}
+
 /// A cursor of another state leads nowhere.
 pub fn expired() -> Error {
     Error::new(ErrorCode::CursorExpired, "the sessions changed since this cursor was made")

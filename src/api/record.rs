@@ -1,16 +1,20 @@
 //! A session as clients see it.
 
 use super::catalog::Ready;
+use super::conversation::locate;
 use super::lookup;
 use super::response::{Match, Related, SessionRecord};
 use super::scope::Selection;
+use crate::index::snapshot::Messages;
 use crate::limits::{
     DUPLICATES_MAX, ID_MAX, MATCHES_MAX, NAME_MAX, PATH_MAX, SUMMARIES_MAX, SUMMARY_MAX, TITLE_MAX,
 };
-use crate::query::content::{Message, Stored, stored};
+use crate::model;
+use crate::query::content::{Message, Stored, stored, twins};
 use crate::query::copies::twin;
 use crate::query::family::{Relation, family, forked_from};
 use crate::query::metadata::project_name;
+use crate::query::order;
 use crate::query::snippet::{Snippet, snippet};
 use crate::query::view::NONE;
 use crate::text::Clean;
@@ -127,7 +131,9 @@ pub fn matches(ready: &Ready<'_>, session: u32, messages: &[Message], words: &Ha
         }
         let Some(found) = passage(ready, leading, message, words) else { continue };
         // Copies of one message in several files show once.
-        if !shown.iter().any(|m| m.snippet == found.snippet && m.role == found.role) {
+        let same =
+            |m: &Match| m.message == found.message || m.snippet == found.snippet && m.role == found.role;
+        if !shown.iter().any(same) {
             shown.push(found);
         }
     }
@@ -142,13 +148,18 @@ fn passage(ready: &Ready<'_>, leading: u32, message: &Message, words: &HashSet<S
     }
     // What several units hold is shown as the one has it that the session's facts are from: with its place and time.
     let there = (at.unit != leading).then(|| twin(index, leading, &at).ok().flatten()).flatten();
-    there.and_then(|t| shown(ready, &t, words)).or_else(|| shown(ready, &at, words))
+    there.and_then(|t| shown(ready, index, &t, words)).or_else(|| shown(ready, index, &at, words))
 }
 
-fn shown(ready: &Ready<'_>, at: &Stored, words: &HashSet<String>) -> Option<Match> {
-    let Snippet { text, highlights } = live(ready, at.unit, at.at, words)?;
+fn shown(ready: &Ready<'_>, index: &Messages, at: &Stored, words: &HashSet<String>) -> Option<Match> {
+    let message = live(ready, at)?;
+    let Snippet { text, highlights } = match &message.tool {
+        Some(tool) => snippet(&format!("{tool}: {}", message.text), words),
+        None => snippet(&message.text, words),
+    }?;
+    let number = number(ready, index, at, &message);
     Some(Match {
-        message: u64::from(at.seq),
+        message: number,
         role: at.role.as_str().to_owned(),
         timestamp_ms: at.timestamp_ms,
         snippet: text,
@@ -156,12 +167,33 @@ fn shown(ready: &Ready<'_>, at: &Stored, words: &HashSet<String>) -> Option<Matc
     })
 }
 
-fn live(ready: &Ready<'_>, unit: u32, at: crate::model::Locator, words: &HashSet<String>) -> Option<Snippet> {
-    let (provider, source) = super::lookup::source_of(ready, unit)?;
-    let messages = provider.read(&source, at).ok()?;
-    let message = messages.iter().find(|m| m.at == at)?;
-    match &message.tool {
-        Some(tool) => snippet(&format!("{tool}: {}", message.text), words),
-        None => snippet(&message.text, words),
+/// A message as the live store has it.
+fn live(ready: &Ready<'_>, at: &Stored) -> Option<model::Message<'static>> {
+    let (provider, source) = super::lookup::source_of(ready, at.unit)?;
+    provider.read(&source, at.at).ok()?.into_iter().find(|m| m.at == at.at)
+}
+
+/// A message's number in its session: of copies in several files, the one that reading shows.
+fn number(ready: &Ready<'_>, index: &Messages, at: &Stored, message: &model::Message<'_>) -> u64 {
+    let session = ready.view.of_unit().get(at.unit as usize).copied().unwrap_or(NONE);
+    let parts = order::parts(&ready.view, session);
+    let Some(own) = parts.iter().find(|p| p.unit == at.unit) else { return u64::from(at.seq) };
+    let own_number = own.first + u64::from(at.seq);
+    if !own.shared {
+        return own_number;
     }
+    if !own.timed {
+        let shown = locate(ready, session).and_then(|c| c.shown(own_number));
+        return shown.unwrap_or(own_number);
+    }
+    let earlier = parts.iter().filter(|p| p.kin == own.kin && p.first < own.first);
+    let same =
+        |twin: &Stored| live(ready, twin).is_some_and(|m| m.text == message.text && m.tool == message.tool);
+    earlier
+        .filter_map(|part| {
+            let twins = twins(index, part.unit, at).ok()?;
+            twins.iter().find(|t| same(t)).map(|t| part.first + u64::from(t.seq))
+        })
+        .next()
+        .unwrap_or(own_number)
 }

@@ -111,6 +111,18 @@ pub struct ReadRequest {
     /// Place the page around this message.
     #[serde(default)]
     pub around: Option<u64>,
+    /// Continue where an earlier answer's `next_cursor` points.
+    #[serde(default)]
+    pub cursor: Option<String>,
+    /// Only this message, with its whole text.
+    #[serde(default)]
+    pub message: Option<u64>,
+    /// Where in the text of `message` to begin: `next_text_offset` of an earlier answer.
+    #[serde(default)]
+    pub text_offset: Option<u64>,
+    /// Texts of tools as long as others, not only their beginnings.
+    #[serde(default)]
+    pub full_tools: bool,
     /// Only these roles: user, assistant, thinking, tool_input, tool_output, system.
     #[serde(default)]
     pub roles: Vec<String>,
@@ -122,6 +134,15 @@ pub struct ReadRequest {
     pub max_bytes: Option<u64>,
     #[serde(default)]
     pub include_non_interactive: bool,
+}
+
+/// Read a whole conversation at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TranscriptRequest {
+    /// Any agent if absent.
+    pub agent: Option<String>,
+    pub session_id: String,
+    pub project: Option<String>,
 }
 
 /// Ask what can be asked.

@@ -190,6 +190,25 @@ pub struct ReadMessage {
     pub bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Clean>,
+    /// Whether a sub-agent said it or was told it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sidechain: bool,
+    /// The sub-agent, if it has a file of its own: counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<u64>,
+    /// Where the text goes on, as `text_offset`, if the message was asked for by its number and is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_text_offset: Option<u64>,
+}
+
+/// A file of a session, or a child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReadPart {
+    /// Its first message.
+    pub first: u64,
+    pub messages: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<u64>,
 }
 
 /// A page of a conversation.
@@ -205,6 +224,21 @@ pub struct ReadData {
     /// Whether the page ends early because of its size.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// Goes on exactly after this page, or fails with `cursor_expired` if what was read has changed.
+    pub next_cursor: Option<String>,
+    /// Another one as soon as anything in the session changes.
+    pub revision: String,
+    /// Whether the session changed since the cursor was made; what was read before it is the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// The message the page was placed around: of copies, the one that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around: Option<u64>,
+    /// Where the files and children of the session begin, if it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ReadPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// A way to resume.

@@ -128,3 +128,17 @@ fn real_path(path: &str) -> Option<String> {
         .into_string()
         .ok()
 }
+
+/// Whether a file is a place or lies in it, links resolved. Of a place that is a file, what stands beside it under a longer name
+/// counts too: a database has such companions.
+pub fn lies_in(file: &Path, place: &Path) -> bool {
+    let real = |p: &Path| p.to_str().and_then(real_path).map_or_else(|| p.to_owned(), PathBuf::from);
+    let file = match (file.parent(), file.file_name()) {
+        (Some(dir), Some(name)) => real(dir).join(name),
+        _ => return true,
+    };
+    let place = real(place);
+    let name = |p: &Path| p.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let beside = file.parent() == place.parent() && name(&file).starts_with(&name(&place));
+    file.starts_with(&place) || beside && place.is_file()
+}

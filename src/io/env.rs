@@ -96,6 +96,12 @@ impl Env {
         }
     }
 
+    /// A time as the user's clocks show it: date and time of day.
+    pub fn local_time(&self, ms: i64) -> Option<(String, String)> {
+        let time = self.time_zone().to_datetime(jiff::Timestamp::from_millisecond(ms).ok()?);
+        Some((time.strftime("%Y-%m-%d").to_string(), time.strftime("%H:%M:%S").to_string()))
+    }
+
     /// The first executable of one of these names on `PATH`, as an absolute path. A name that is one is taken as it is.
     pub fn find_program(&self, names: &[String]) -> Option<PathBuf> {
         let dirs: Vec<PathBuf> = self

@@ -66,4 +66,6 @@ pub struct Message<'a> {
     pub at: Locator,
     /// The tool's name, for tool input and, where the store repeats it, output.
     pub tool: Option<Cow<'a, str>>,
+    /// A sub-agent said it or was told it, in the file of the conversation that started it.
+    pub sidechain: bool,
 }

@@ -4,7 +4,8 @@ use super::view::{NONE, View};
 use crate::index::snapshot::Messages;
 use crate::model::Role;
 use tantivy::query::{EnableScoring, Query};
-use tantivy::{DocId, Score, SegmentOrdinal};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Score, SegmentOrdinal, SegmentReader, TERMINATED, Term};
 
 /// The best messages kept of a session.
 pub const KEPT: usize = 3;
@@ -112,6 +113,35 @@ pub fn stored(messages: &Messages, (segment, doc): (SegmentOrdinal, DocId)) -> t
     let reader = messages
         .segment(segment)
         .ok_or_else(|| tantivy::TantivyError::InvalidArgument("no such segment".into()))?;
+    place_of(reader, doc)
+}
+
+/// Messages of another unit that were said at the same time by the same one, in their order.
+pub fn twins(messages: &Messages, unit: u32, of: &Stored) -> tantivy::Result<Vec<Stored>> {
+    /// More at one moment are no conversation.
+    const MOST: usize = 64;
+    let term = Term::from_field_u64(messages.fields.unit, u64::from(unit));
+    let mut found = Vec::new();
+    for (_, reader) in messages.segments() {
+        let inverted = reader.inverted_index(messages.fields.unit)?;
+        let Some(mut docs) = inverted.read_postings(&term, IndexRecordOption::Basic)? else { continue };
+        let time = reader.fast_fields().i64("time")?;
+        while docs.doc() != TERMINATED && found.len() < MOST {
+            if time.first(docs.doc()) == Some(of.timestamp_ms) {
+                let twin = place_of(reader, docs.doc())?;
+                // Without a time, only what stands in the same place can be told to be the same.
+                found.extend(
+                    (twin.role == of.role && (of.timestamp_ms != 0 || twin.seq == of.seq)).then_some(twin),
+                );
+            }
+            docs.advance();
+        }
+    }
+    found.sort_by_key(|s| s.seq);
+    Ok(found)
+}
+
+fn place_of(reader: &SegmentReader, doc: DocId) -> tantivy::Result<Stored> {
     let fast = reader.fast_fields();
     let number = |name: &str| -> tantivy::Result<u64> { Ok(fast.u64(name)?.first(doc).unwrap_or(0)) };
     let place = number("place")?;

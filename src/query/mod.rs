@@ -7,6 +7,7 @@ pub mod family;
 pub mod filter;
 pub mod like;
 pub mod metadata;
+pub mod order;
 pub mod parse;
 pub mod run;
 pub mod snippet;

@@ -77,20 +77,20 @@ impl Session<'_> {
 pub struct View<'a> {
     pub snapshot: &'a Snapshot,
     pub sessions: Vec<Session<'a>>,
-    parts: Cow<'a, Parts>,
+    pub(super) parts: Cow<'a, Parts>,
     haystack: &'a OnceLock<Haystack>,
 }
 
 /// How units make up sessions: the same for every question to a state.
 #[derive(Clone, Default)]
-struct Parts {
+pub(super) struct Parts {
     /// Numbers of the active roots it was made for.
     active: Vec<u32>,
     /// The session of each unit.
     of_unit: Vec<u32>,
     /// The first conversation of each session.
-    mains: Vec<u32>,
-    others: Vec<u32>,
+    pub(super) mains: Vec<u32>,
+    pub(super) others: Vec<u32>,
 }
 
 /// What is kept with a state.
@@ -159,11 +159,6 @@ impl<'a> View<'a> {
         Cow::Borrowed(haystack.get_or_init(|| Haystack::new(&self.sessions)))
     }
 
-    /// Whether a session is one: somebody said something in it, or in the one it goes on from.
-    pub fn is_row(&self, session: u32) -> bool {
-        self.sessions.get(session as usize).is_some_and(|s| s.facts.messages > 0 || s.facts.inherits)
-    }
-
     /// The units of a session.
     pub fn units(&self, session: u32) -> impl Iterator<Item = (u32, &'a UnitRec<'a>)> {
         let tables = self.snapshot.tables();
@@ -173,6 +168,11 @@ impl<'a> View<'a> {
             .enumerate()
             .filter(move |(_, s)| **s == session)
             .filter_map(|(u, _)| Some((u as u32, tables.unit(u as u32)?)))
+    }
+
+    /// Whether a session is one: somebody said something in it, or in the one it goes on from.
+    pub fn is_row(&self, session: u32) -> bool {
+        self.sessions.get(session as usize).is_some_and(|s| s.facts.messages > 0 || s.facts.inherits)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Text that may be shown: no control character, no escape sequence, nothing invisible that changes what is seen.
 
-use super::{redact, truncate};
+use super::{floor_boundary, redact, truncate};
 use std::fmt;
 
 /// Text that passed the sanitiser. Answers hold store text only as this type.
@@ -23,6 +23,12 @@ impl Clean {
     pub fn block(text: &str, max: usize) -> Self {
         let cleaned = strip(text, max.saturating_mul(4), true);
         Self(truncate(&redact::redact(&cleaned).0, max).to_owned())
+    }
+
+    /// A stretch of it: from a byte on, `max` bytes at most, without breaking a character or a grapheme at its end.
+    pub fn part(&self, from: usize, max: usize) -> Self {
+        let from = floor_boundary(&self.0, from);
+        Self(truncate(&self.0[from..], max).to_owned())
     }
 
     pub fn as_str(&self) -> &str {

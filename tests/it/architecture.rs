@@ -37,6 +37,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["provider/shared"]),
     ("md5", &["provider/shared"]),
     ("rustix", &["io"]),
+    ("tempfile", &["io"]),
+    ("shlex", &["front/cli"]),
     ("serde_json_borrow", &["provider"]),
     ("jiff", &["model/timestamp", "query/parse", "io/env"]),
     // What is kept in the index names the width of its numbers.

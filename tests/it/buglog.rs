@@ -600,6 +600,9 @@ fn credentials_stay_inside_and_words_do_not() {
             vec!["show", &id(1), "-a", "claude", "--include-summaries"],
             vec!["read", &id(1), "-a", "claude"],
             vec!["read", &id(1), "-a", "claude", "--outline"],
+            vec!["read", &id(1), "-a", "claude", "--message", "1"],
+            vec!["show", "--transcript", &id(1)],
+            vec!["export", &id(1), "-a", "claude", "--format", "markdown"],
             vec!["find", "zqsec"],
             vec!["find", "--json", "zqout"],
         ] {

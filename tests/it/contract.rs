@@ -150,6 +150,21 @@ struct Message {
     bytes: u64,
     #[serde(default)]
     tool: Option<String>,
+    #[serde(default)]
+    sidechain: bool,
+    #[serde(default)]
+    child: Option<u64>,
+    #[serde(default)]
+    next_text_offset: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    first: u64,
+    messages: u64,
+    #[serde(default)]
+    child: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -161,6 +176,16 @@ struct Read {
     total: u64,
     next_offset: Option<u64>,
     warnings: Vec<Warning>,
+    next_cursor: Option<String>,
+    revision: String,
+    #[serde(default)]
+    changed: bool,
+    #[serde(default)]
+    around: Option<u64>,
+    #[serde(default)]
+    parts: Vec<Part>,
+    #[serde(default)]
+    hint: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -86,6 +86,10 @@ fn escape_sequences_and_credentials_do_not_leave() {
         vec!["search", "zqesc", "-c", "--include-summaries"],
         vec!["find", "zqesc"],
         vec!["read", &id(1), "-a", "claude"],
+        vec!["read", &id(1), "-a", "claude", "--message", "0"],
+        vec!["show", "--transcript", &id(1)],
+        vec!["export", &id(1), "-a", "claude", "--format", "markdown"],
+        vec!["export", &id(1), "-a", "claude", "--format", "jsonl"],
     ] {
         let out = agf.run(&args).out;
         assert!(out.contains("zqesc"), "{out}");

@@ -23,6 +23,7 @@ mod mcp_flow;
 mod mcp_stores;
 mod mcp_wire;
 mod properties;
+mod reading;
 mod providers;
 mod related;
 mod resident;

@@ -53,6 +53,8 @@ fn every_command_leaves_every_store_as_it_was() {
             vec!["search", "--no-refresh"],
             vec!["find", "--json", "the"],
             vec!["read", &id, "--agent", &agent, "--outline"],
+            vec!["show", "--transcript", &id, "--agent", &agent],
+            vec!["export", &id, "--agent", &agent, "--format", "jsonl"],
             vec!["resume-plan", &id, "--agent", &agent, "--mode", "none such"],
             vec!["index", "status"],
             vec!["index", "verify"],

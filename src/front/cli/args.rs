@@ -24,12 +24,14 @@ pub enum Command {
     Find(FindArgs),
     /// Find sessions (JSON)
     Search(SearchArgs),
-    /// Show what is known of one session (JSON)
+    /// Show what is known of one session (JSON), or its conversation for people
     Show(ShowArgs),
     /// Say how to get back into a session; runs nothing (JSON)
     ResumePlan(PlanArgs),
     /// Read a conversation, page by page (JSON)
     Read(ReadArgs),
+    /// Write a whole conversation as Markdown or JSON lines
+    Export(ExportArgs),
     /// List agents, limits and operations (JSON)
     Capabilities(ScopeArgs),
     /// Look after the index
@@ -126,8 +128,12 @@ pub struct FindArgs {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     pub session_id: String,
-    #[arg(long, short)]
-    pub agent: String,
+    /// Needed but for a transcript of an id that only one agent has
+    #[arg(long, short, required_unless_present = "transcript")]
+    pub agent: Option<String>,
+    /// Show the conversation itself, through $PAGER on a terminal
+    #[arg(long, short, conflicts_with = "include_summaries")]
+    pub transcript: bool,
     /// Choose among sessions that share the id
     #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
@@ -166,9 +172,21 @@ pub struct ReadArgs {
     /// Messages on the page, 1 to 200
     #[arg(long, short = 'n')]
     pub limit: Option<u64>,
-    /// Place the page around this message
+    /// Place the page around this message: the number in `matches`
     #[arg(long, conflicts_with = "offset")]
     pub around: Option<u64>,
+    /// Continue where next_cursor of an earlier answer points
+    #[arg(long, conflicts_with_all = ["offset", "around"])]
+    pub cursor: Option<String>,
+    /// Only this message, with its whole text
+    #[arg(long, conflicts_with_all = ["offset", "around", "cursor"])]
+    pub message: Option<u64>,
+    /// Where in that text to begin: next_text_offset of an earlier answer
+    #[arg(long, requires = "message")]
+    pub text_offset: Option<u64>,
+    /// Texts of tools as long as others; else their first 256 bytes
+    #[arg(long)]
+    pub full_tools: bool,
     /// Only these roles
     #[arg(long = "role")]
     pub roles: Vec<String>,
@@ -180,6 +198,31 @@ pub struct ReadArgs {
     pub max_bytes: Option<u64>,
     #[arg(long)]
     pub include_non_interactive: bool,
+    #[arg(long)]
+    pub no_refresh: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Markdown,
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    pub session_id: String,
+    #[arg(long, short)]
+    pub agent: String,
+    #[arg(long, short, value_parser = path())]
+    pub project: Option<String>,
+    #[arg(long, short, value_enum)]
+    pub format: Format,
+    /// The file to write; standard output if absent. Never one in an agent's store
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "output")]
+    pub force: bool,
     #[arg(long)]
     pub no_refresh: bool,
 }
@@ -311,7 +354,7 @@ impl FindArgs {
 impl ShowArgs {
     pub fn request(&self) -> ShowRequest {
         ShowRequest {
-            agent: self.agent.clone(),
+            agent: self.agent.clone().unwrap_or_default(),
             session_id: self.session_id.clone(),
             project: self.project.clone(),
             include_summaries: self.include_summaries,
@@ -341,6 +384,10 @@ impl ReadArgs {
             offset: self.offset,
             limit: self.limit,
             around: self.around,
+            cursor: self.cursor.clone(),
+            message: self.message,
+            text_offset: self.text_offset,
+            full_tools: self.full_tools,
             roles: self.roles.clone(),
             outline: self.outline,
             max_bytes: self.max_bytes,

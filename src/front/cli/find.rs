@@ -32,7 +32,7 @@ pub fn run(args: FindArgs, env: Env) -> ExitCode {
 }
 
 /// Columns of the terminal; as wide as needed when there is none.
-fn width() -> usize {
+pub fn width() -> usize {
     let terminal = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     terminal.map_or(usize::MAX, |(w, _)| usize::from(w.0).max(40))
 }
@@ -61,7 +61,7 @@ fn render(found: &SearchData, now: i64, width: usize) -> String {
     out
 }
 
-fn title(s: &SessionRecord) -> String {
+pub fn title(s: &SessionRecord) -> String {
     s.title.as_ref().and_then(|t| t.as_ref()).map_or("(no title)".to_owned(), |t| t.as_str().to_owned())
 }
 
@@ -122,13 +122,7 @@ fn remarks(found: &SearchData) -> String {
         };
         out += &format!("nothing matches exactly; these match {how}\n");
     }
-    for w in &found.warnings {
-        let agent = w.agent.as_deref().map(|a| format!("{a}: ")).unwrap_or_default();
-        let count = if w.count > 1 { format!(" ({} times)", w.count) } else { String::new() };
-        let place = w.source.as_ref().map(|s| format!(", {s}")).unwrap_or_default();
-        out += &format!("warning: {agent}{}{count}{place}\n", w.message);
-    }
-    out
+    out + &output::warnings(&found.warnings)
 }
 
 fn age(ms: i64) -> String {
@@ -150,7 +144,7 @@ fn pad(text: &str, columns: usize) -> String {
 }
 
 /// Text of at most this many columns.
-fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     if columns == usize::MAX || text.width() <= columns {
         return text.to_owned();
     }

@@ -2,12 +2,15 @@
 
 mod args;
 mod demo;
+mod export;
 mod find;
 mod maintain;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+mod pager;
 mod progress;
+mod transcript;
 
 use crate::api::request::SearchRequest;
 use crate::api::response::SearchData;
@@ -46,6 +49,8 @@ pub fn run(env: Env, args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command, env: Env) -> ExitCode {
     match command {
         Command::Search(a) => output::json(search(env, a.narrow.no_refresh, &a.request())),
+        Command::Show(a) if a.transcript => transcript::run(&a, env),
+        Command::Export(a) => export::run(&a, env),
         Command::Show(a) => {
             output::json(catalog(env, &ScopeArgs::default(), a.no_refresh).and_then(|c| c.show(&a.request())))
         }

@@ -1,6 +1,7 @@
 //! The one place that writes to standard output and error.
 
 use crate::api::envelope::Envelope;
+use crate::api::response::Warning;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::io::Write;
@@ -28,6 +29,17 @@ pub fn print(text: &str) {
 /// Prints a remark beside the answer.
 pub fn note(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+/// What stands between an answer and completeness, a line each.
+pub fn warnings(warnings: &[Warning]) -> String {
+    let line = |w: &Warning| {
+        let agent = w.agent.as_deref().map(|a| format!("{a}: ")).unwrap_or_default();
+        let count = if w.count > 1 { format!(" ({} times)", w.count) } else { String::new() };
+        let place = w.source.as_ref().map(|s| format!(", {s}")).unwrap_or_default();
+        format!("warning: {agent}{}{count}{place}\n", w.message)
+    };
+    warnings.iter().map(line).collect()
 }
 
 /// Says what went wrong and what to do about it.

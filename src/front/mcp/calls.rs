@@ -10,6 +10,7 @@ use crate::api::response::{
     CapabilitiesData, PlanData, ReadData, SearchData, SessionRecord, ShowData, Warning,
 };
 use crate::error::{Error, ErrorCode, Result};
+use crate::limits::READ_PARTS_MAX;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +18,8 @@ use serde_json::Value;
 
 /// Room for the envelope around the rows of an answer.
 const FRAME: usize = 2048;
+/// Room for the list of a session's files beside its messages.
+const PARTS: usize = 64 * READ_PARTS_MAX;
 
 /// A call whose arguments were read.
 #[derive(Debug, Clone)]
@@ -210,26 +213,12 @@ fn plan(catalog: &Catalog, request: &PlanRequest, terms: &Terms, late: bool) -> 
 }
 
 fn read(catalog: &Catalog, request: &ReadRequest, terms: &Terms, late: bool) -> Result<ReadData> {
-    let budget = terms.output_max as u64;
-    let asked = request.max_bytes.unwrap_or(budget);
-    let request = ReadRequest { max_bytes: Some(asked.min(budget)), ..request.clone() };
-    let mut data = catalog.read(&request).map_err(|e| unsure(e, late))?;
-    let kept = fitting(&data.messages, terms.output_max);
-    if kept < data.messages.len() {
-        data.messages.truncate(kept);
-        let last = data.messages.last().ok_or_else(too_large)?;
-        data.next_offset = Some(last.index + 1);
-        data.truncated = true;
-    }
+    let room = terms.output_max.saturating_sub(FRAME + PARTS) as u64;
+    let mut data = catalog.read_within(request, room).map_err(|e| unsure(e, late))?;
     if late {
         data.warnings.push(stale());
     }
     Ok(data)
-}
-
-fn too_large() -> Error {
-    Error::invalid_request("the message is larger than an answer of this server may be")
-        .hint("read it with outline, or pass over it with offset")
 }
 
 fn mark(session: &mut SessionRecord, terms: &Terms) {

@@ -79,7 +79,14 @@ pub fn read(source: &Source, at: Locator) -> Result<Vec<Message<'static>>, Sourc
 
 fn message(step: &Step) -> Message<'_> {
     let at = Locator { offset: step.idx as u64, len: 0, part: 0 };
-    Message { role: step.role, timestamp_ms: step.at, text: Cow::Borrowed(&step.text), at, tool: None }
+    Message {
+        role: step.role,
+        timestamp_ms: step.at,
+        text: Cow::Borrowed(&step.text),
+        at,
+        tool: None,
+        sidechain: false,
+    }
 }
 
 #[derive(Default)]

@@ -272,7 +272,7 @@ impl<'s> Transcript<'s> {
         self.state.own |= !side;
         self.facts.saw_time(at);
         self.state.newest_ms = self.state.newest_ms.max(at);
-        let mut out = Out { emit, at, place, part: 0 };
+        let mut out = Out { emit, at, place, part: 0, side };
         match kind {
             "user" => self.user(v, side, &mut out),
             _ => self.assistant(v, side, &mut out),
@@ -371,7 +371,7 @@ impl<'s> Transcript<'s> {
     fn system(&mut self, v: &Value<'_>, at: i64, place: Place, emit: Emit<'_>) {
         self.surroundings(v);
         let Some(content) = text(v, "content") else { return };
-        let mut out = Out { emit, at, place, part: 0 };
+        let mut out = Out { emit, at, place, part: 0, side: false };
         match text(v, "subtype").unwrap_or("") {
             "away_summary" => {
                 let recap = content.trim_end().trim_end_matches("(disable recaps in /config)").trim_end();
@@ -410,6 +410,8 @@ struct Out<'e> {
     at: i64,
     place: Place,
     part: usize,
+    /// The record belongs to a side chain in the conversation's own file.
+    side: bool,
 }
 
 impl Out<'_> {
@@ -419,7 +421,8 @@ impl Out<'_> {
         }
         let at = self.place.part(self.part);
         self.part += 1;
-        (self.emit)(Message { role, timestamp_ms: self.at, text, at, tool });
+        let sidechain = self.side;
+        (self.emit)(Message { role, timestamp_ms: self.at, text, at, tool, sidechain });
     }
 }
 

@@ -221,7 +221,7 @@ impl Out<'_> {
         }
         let at: Locator = self.place.part(self.part);
         self.part += 1;
-        (self.emit)(Message { role, timestamp_ms: self.at, text, at, tool }, self.kind);
+        (self.emit)(Message { role, timestamp_ms: self.at, text, at, tool, sidechain: false }, self.kind);
     }
 }
 

@@ -124,7 +124,7 @@ fn pick(
 impl<'v> Said<'v> {
     fn at(self, at: Locator, timestamp_ms: i64) -> Message<'v> {
         let tool = self.tool.map(Cow::Borrowed);
-        Message { role: self.role, timestamp_ms, text: self.text, at, tool }
+        Message { role: self.role, timestamp_ms, text: self.text, at, tool, sidechain: false }
     }
 }
 

@@ -93,7 +93,7 @@ impl Joiner {
 
 fn send(role: Role, text: String, tool: Option<&str>, time: i64, at: Locator, marked: bool, give: Give<'_>) {
     let tool = tool.map(Cow::Borrowed);
-    give(Message { role, timestamp_ms: time, text: Cow::Owned(text), at, tool }, marked);
+    give(Message { role, timestamp_ms: time, text: Cow::Owned(text), at, tool, sidechain: false }, marked);
 }
 
 /// What a record is about. Early builds wrote the update without its envelope.

@@ -207,6 +207,7 @@ pub fn own(message: Message<'_>) -> Message<'static> {
         text: message.text.into_owned().into(),
         at: message.at,
         tool: message.tool.map(|t| t.into_owned().into()),
+        sidechain: message.sidechain,
     }
 }
 

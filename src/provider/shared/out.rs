@@ -45,7 +45,14 @@ impl<'e> Out<'e> {
     fn send(&mut self, role: Role, text: Cow<'_, str>, tool: Option<&str>) {
         let at = self.place.part(self.part);
         self.part += 1;
-        (self.emit)(Message { role, timestamp_ms: self.time, text, at, tool: tool.map(Cow::Borrowed) });
+        (self.emit)(Message {
+            role,
+            timestamp_ms: self.time,
+            text,
+            at,
+            tool: tool.map(Cow::Borrowed),
+            sidechain: false,
+        });
     }
 }
 
@@ -96,6 +103,13 @@ impl<'e> Texts<'e> {
         let offset = if self.len == 0 { self.row | high << ROW_BITS } else { high };
         let at = Locator { offset, len: self.len, part: (self.next & 0xffff) as u16 };
         self.next += 1;
-        (self.emit)(Message { role, timestamp_ms, text, at, tool: tool.map(Cow::Borrowed) });
+        (self.emit)(Message {
+            role,
+            timestamp_ms,
+            text,
+            at,
+            tool: tool.map(Cow::Borrowed),
+            sidechain: false,
+        });
     }
 }
