@@ -134,7 +134,7 @@ impl Sink for Pager<'_> {
             text,
             truncated,
             bytes: m.text.len() as u64,
-            tool: m.tool.map(|t| Clean::name(&t, NAME_MAX)),
+            tool: m.tool.map(|t| Clean::line(&t, NAME_MAX)),
         });
     }
 

@@ -21,4 +21,6 @@ mod mcp_wire;
 mod properties;
 mod providers;
 mod resident;
+mod secrets;
+mod shapes;
 mod stores;

@@ -1,0 +1,165 @@
+//! Credentials do not leave, and what only looks like one is left alone.
+
+use crate::shapes::{Shape, data, shapes};
+use agf_catalog::text::Clean;
+use agf_catalog::text::redact::{passage, redact, surroundings};
+
+/// Draws of every shape.
+const DRAWS: u64 = 12;
+
+fn drawn() -> impl Iterator<Item = Shape> {
+    (0..DRAWS).flat_map(shapes)
+}
+
+/// What of a secret is in a text, for the message of a failed test.
+fn fail(wrong: Vec<String>) {
+    let shown: Vec<&String> = wrong.iter().take(20).collect();
+    assert!(wrong.is_empty(), "{} fail: {shown:#?}", wrong.len());
+}
+
+#[test]
+fn there_are_many_shapes_and_lookalikes() {
+    assert!(shapes(0).len() >= 60);
+    assert!(data("lookalikes.txt").lines().count() >= 200);
+}
+
+#[test]
+fn every_shape_is_masked_wherever_it_stands() {
+    let mut wrong = Vec::new();
+    for shape in drawn() {
+        for (before, after) in
+            [("", ""), ("use this: ", " and go on"), ("see\n", "\nthen go on\n"), ("`", "`")]
+        {
+            let text = format!("{before}{}{after}", shape.text);
+            let (masked, count) = redact(&text);
+            if let Some(part) = shape.leak(&masked) {
+                wrong.push(format!("{}: {part:?} of {text:?} in {masked:?}", shape.name));
+            }
+            if count == 0 || redact(&masked).0 != masked {
+                wrong.push(format!("{}: {masked:?} is masked again", shape.name));
+            }
+        }
+    }
+    fail(wrong);
+}
+
+#[test]
+fn lookalikes_are_left_alone() {
+    let (lines, blocks) = (data("lookalikes.txt"), data("blocks.txt"));
+    let mut wrong = Vec::new();
+    for text in lines.lines().chain(blocks.split("\n%%\n")) {
+        for text in [text.to_owned(), format!("{text}\nand more"), format!("it says {text} and more")] {
+            let masked = redact(&text).0;
+            if masked != text {
+                wrong.push(format!("{text:?} -> {masked:?}"));
+            }
+        }
+    }
+    fail(wrong);
+}
+
+/// Whoever wrote a text may have cut it anywhere: what begins like a credential is one.
+#[test]
+fn a_cut_credential_is_masked() {
+    const LIKE_NAMES: &[&str] = &[];
+    let mut wrong = Vec::new();
+    for shape in shapes(1).into_iter().filter(|s| !LIKE_NAMES.contains(&s.name.as_str())) {
+        for end in (0..shape.text.len()).filter(|i| shape.text.is_char_boundary(*i)) {
+            for tail in ["", "…", "...", "\n[truncated]"] {
+                let text = format!("x {}{tail}", &shape.text[..end]);
+                let masked = redact(&text).0;
+                if let Some(part) = shape.leak(&masked) {
+                    wrong.push(format!("{}: {part:?} of {text:?} in {masked:?}", shape.name));
+                }
+            }
+        }
+    }
+    fail(wrong);
+}
+
+/// A mask is shorter than what it hides: what stands behind a long one moves up.
+#[test]
+fn nothing_leaks_at_the_edge_of_what_is_kept() {
+    let long = |len: usize| {
+        shapes(2).iter().find(|s| s.name == "jwt").map(|s| s.text.repeat(len / s.text.len() + 1)).unwrap()
+    };
+    let mut wrong = Vec::new();
+    for shape in shapes(3) {
+        let width = shape.text.len();
+        for at in (0..width + 8).step_by(5) {
+            let head = &long(2 * 1024)[..1024 + 8 - at.min(1024)];
+            let text = format!("{head} {} {}", shape.text, "and more of it ".repeat(300));
+            for max in [64, 256, 300] {
+                for shown in [Clean::line(&text, max), Clean::block(&text, max)] {
+                    if let Some(part) = shape.leak(shown.as_str()) {
+                        wrong.push(format!("{}: {part:?} in {:?}", shape.name, shown.as_str()));
+                    }
+                }
+            }
+        }
+    }
+    fail(wrong);
+}
+
+#[test]
+fn nothing_leaks_at_the_edge_of_a_window() {
+    let mut wrong = Vec::new();
+    for shape in shapes(4) {
+        let text = format!("{}\n{}\n{}", "before it ".repeat(900), shape.text, "behind it ".repeat(900));
+        let (first, last) = (9000, 9002 + shape.text.len());
+        for start in (first..last).step_by(7).filter(|i| text.is_char_boundary(*i)) {
+            for range in [
+                start..text.len(),
+                start.saturating_sub(200)..start,
+                start..text.floor_char_boundary(start + 40),
+            ] {
+                let near = surroundings(&text, &range);
+                let shown = passage(&text[near.clone()], range.start - near.start..range.end - near.start);
+                let excerpt = Clean::excerpt(&text, range, 300);
+                if let Some(part) = shape.leak(&shown).or_else(|| shape.leak(excerpt.as_str())) {
+                    wrong.push(format!("{} from {start}: {part:?} in {:?}", shape.name, excerpt.as_str()));
+                }
+            }
+        }
+    }
+    fail(wrong);
+}
+
+/// A matching tool colours what it found; what shows nothing may stand between any two characters.
+#[test]
+fn colours_and_invisible_characters_hide_nothing() {
+    let mut wrong = Vec::new();
+    for shape in shapes(5) {
+        let coloured =
+            shape.text.replace("sk", "\u{1b}[01;31ms\u{1b}[mk").replace('_', "\u{1b}[31m_\u{1b}[0m");
+        let spread: String = shape.text.chars().flat_map(|c| [c, '\u{200b}']).collect();
+        for text in [coloured, spread] {
+            let text = format!("before {text} behind {}", "words ".repeat(100));
+            let middle = text.floor_char_boundary(60);
+            for shown in [
+                Clean::line(&text, 256),
+                Clean::block(&text, 4096),
+                Clean::excerpt(&text, middle..middle + 6, 300),
+            ] {
+                if let Some(part) = shape.leak(shown.as_str()) {
+                    wrong.push(format!("{}: {part:?} in {:?}", shape.name, shown.as_str()));
+                }
+            }
+        }
+    }
+    fail(wrong);
+}
+
+#[test]
+fn a_key_longer_than_all_windows_is_masked() {
+    let line = shapes(6)
+        .iter()
+        .find(|s| s.name == "pem rsa")
+        .map(|s| s.text.lines().nth(1).unwrap().to_owned())
+        .unwrap();
+    let mark = |word: &str| format!("-----{word} RSA PRIVATE {}-----", "KEY");
+    let text = format!("{}\n{}{}\nbehind", mark("BEGIN"), format!("{line}\n").repeat(400), mark("END"));
+    for at in [100, 9_000, 20_000] {
+        assert_eq!(Clean::excerpt(&text, at..at + 100, 300).as_str(), "…[redacted:private-key]…", "{at}");
+    }
+}
