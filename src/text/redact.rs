@@ -54,7 +54,7 @@ pub fn surroundings(text: &str, range: &Range<usize>) -> Range<usize> {
     // A key block has nothing in its middle that shows what it is.
     let earliest = floor_boundary(text, from.saturating_sub(LONGEST));
     let block = memmem::rfind(&text.as_bytes()[earliest..from], blocks::MARK.as_bytes());
-    block.map_or(from, |i| earliest + i)..to
+    block.map_or(from, |i| floor_boundary(text, (earliest + i).saturating_sub(blocks::LABEL)))..to
 }
 
 /// All that looks like a credential, in order.

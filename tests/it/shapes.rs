@@ -83,15 +83,23 @@ fn piece(spec: &str, draw: &mut Draw) -> Option<String> {
         "p" => format!("{alnum}!#%*+-_~"),
         _ => return None,
     };
-    let bytes = alphabet.as_bytes();
-    let plain = alnum.as_bytes();
-    Some(
-        (0..len)
-            .map(|i| {
-                draw.of(if i == 0 || i + 1 == len { &bytes[..bytes.len().min(plain.len())] } else { bytes })
-            })
-            .collect(),
-    )
+    // As issuers and people do: not without a digit, nor in one case if there are two.
+    let needs: Vec<fn(&u8) -> bool> = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase]
+        .into_iter()
+        .filter(|kind: &fn(&u8) -> bool| len >= 6 && alphabet.bytes().any(|b| kind(&b)))
+        .collect();
+    loop {
+        let piece: String = (0..len).map(|i| draw.of(inner(&alphabet, i > 0 && i + 1 < len))).collect();
+        if needs.iter().all(|kind| piece.bytes().any(|b| kind(&b))) {
+            return Some(piece);
+        }
+    }
+}
+
+/// At its ends a piece has letters and digits only.
+fn inner(alphabet: &str, inside: bool) -> &[u8] {
+    let plain = alphabet.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(alphabet.len());
+    if inside { alphabet.as_bytes() } else { &alphabet.as_bytes()[..plain] }
 }
 
 /// Numbers that are the same on every run.

@@ -2,7 +2,7 @@
 
 use super::Found;
 use super::bytes::{ALNUM, WORD, is, is_cut};
-use super::value::{Sort, Style, could_be_random, is_secret, looks_random};
+use super::value::{Sort, Style, could_be_made, is_secret, looks_random};
 use memchr::{memchr3_iter, memmem};
 
 /// Names of what a person chose. A name counts by how it ends, written in one word and in small letters.
@@ -46,7 +46,6 @@ const KEYS: &[&str] = &[
     "pat",
     "sig",
     "amzsignature",
-    "sessionid",
     "sas",
     "bearer",
 ];
@@ -97,8 +96,8 @@ fn take(text: &str, named: Named, value: Option<Value>, found: &mut Vec<Found>) 
         Named::Cookies => cookies(text, &v, found),
         Named::One(sort) => {
             let v = without_scheme(text, v);
-            let value = &text[v.start..v.end];
-            if is_secret(value, sort, v.style, is_cut(text, v.end)) {
+            let value = text[v.start..v.end].trim_end_matches("...").trim_end_matches('…');
+            if is_secret(value, sort, v.style, is_cut(text, v.start + value.len())) {
                 found.push(Found {
                     start: v.start,
                     end: v.end,
@@ -265,7 +264,8 @@ fn bare(text: &str, at: usize, tight: bool) -> Option<Value> {
     let mut end = rest.iter().position(stop).unwrap_or(rest.len());
     let next = rest.get(end).copied().unwrap_or(0);
     // A call, an index or a type; in a shell the value goes on.
-    if matches!(next, b'(' | b'[' | b'{' | b'<') && !(tight && is_variable(bytes, at)) {
+    let call = matches!(next, b'(' | b'[' | b'{') || next == b'<' && rest.get(end + 1) != Some(&b'/');
+    if call && !(tight && is_variable(bytes, at)) {
         return None;
     }
     if tight && is_variable(bytes, at) {
@@ -321,8 +321,7 @@ fn cookies(text: &str, v: &Value, found: &mut Vec<Found>) {
                 .any(|a| name.trim().eq_ignore_ascii_case(a));
             let start = at + name.len() + 1;
             let value = value.trim_end();
-            if !attribute && value.len() >= 6 && could_be_random(value) && !value.starts_with(['$', '<', '{'])
-            {
+            if !attribute && value.len() >= 6 && could_be_made(value) && !value.starts_with(['$', '<', '{']) {
                 found.push(Found { start, end: start + value.len(), kind: "cookie" });
             }
         }

@@ -3,7 +3,7 @@
 
 use super::Found;
 use super::bytes::{ALNUM, is, is_cut};
-use super::value::{could_be_random, looks_random};
+use super::value::{could_be_made, could_be_random, looks_random};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -13,6 +13,9 @@ const MARKS: [&str; 3] = [MARK, "SECRET KEY BLOCK", "OpenVPN Static key V1"];
 
 /// What PuTTY writes before the lines of the key.
 const PUTTY: &str = "Private-Lines:";
+
+/// What may stand before that in the line, dashes and all.
+pub const LABEL: usize = 48;
 
 const LONGEST: usize = 64 << 10;
 /// Headers may stand before the first line of a key, and whatever numbers or quotes the lines between them.
@@ -60,7 +63,6 @@ fn lines(text: &str) -> Vec<Line> {
 
 /// `-----BEGIN … PRIVATE KEY … -----` around what was found.
 fn line(text: &str, at: usize, end: usize) -> Option<Line> {
-    const LABEL: usize = 40;
     let from = super::ceil_boundary(text, at.saturating_sub(LABEL));
     let before = &text[from..at];
     let (word, begins) = match (before.rfind("BEGIN "), before.rfind("END ")) {
@@ -117,24 +119,25 @@ fn forward(text: &str, start: usize) -> Option<usize> {
         let last = end.unwrap_or(start);
         let limit = last + if end.is_none() { FIRST_GAP } else { GAP };
         let Some(c) = chunk(bytes, at, bytes.len().min(limit)) else { return end };
-        if is_key(text, &c) || is_rest(text, &c, last, end.is_some()) {
+        if is_key(text, &c) || is_rest(text, &c, end.is_some()) {
             end = Some(c.end);
-        }
-        at = c.end;
-        if at >= limit {
+        } else if c.end >= limit {
             return end;
         }
+        at = c.end;
     }
 }
 
 /// The last line of a key, or what was left of the one that was cut.
-fn is_rest(text: &str, c: &Range<usize>, last: usize, after_key: bool) -> bool {
+fn is_rest(text: &str, c: &Range<usize>, after_key: bool) -> bool {
     let value = &text[c.clone()];
-    let near = text[last..c.start]
-        .bytes()
-        .all(|b| b.is_ascii_whitespace() || matches!(b, b'\\' | b'>' | b'|' | b'"'));
-    near && (after_key && value.ends_with('=')
-        || could_be_random(value) && (after_key || is_cut(text, c.end)))
+    let line = text[..c.start].rfind(['\n', '\\']).map_or(0, |i| i + 1);
+    // Numbers and quotes may stand before it, words do not.
+    let alone = !text.as_bytes()[line..c.start].iter().any(u8::is_ascii_alphabetic);
+    let cut = is_cut(text, c.end);
+    alone
+        && (after_key && (cut || value.ends_with('=') || could_be_random(value))
+            || cut && could_be_made(value))
 }
 
 /// The start of the lines that lead to a block's last line.

@@ -63,5 +63,5 @@ pub fn run(bytes: &[u8], set: u8) -> usize {
 pub fn is_cut(text: &str, at: usize) -> bool {
     const MARKS: &[&str] = &["…", "...", "[…", "[...", "[trunc", "(trunc", "<trunc", "[omit", "[snip"];
     let rest = text[at..].trim_start_matches(['"', '\'', '\\', '`']).trim_start();
-    rest.is_empty() || MARKS.iter().any(|m| rest.starts_with(m))
+    rest.trim_start_matches('.').is_empty() || MARKS.iter().any(|m| rest.starts_with(m))
 }

@@ -2,7 +2,7 @@
 
 use super::Found;
 use super::bytes::{DIGIT, is, is_cut};
-use super::value::{could_be_random, looks_random};
+use super::value::{could_be_made, could_be_random, looks_random};
 use memchr::memmem;
 
 /// Addresses whose path is the credential.
@@ -32,7 +32,9 @@ fn end_of(text: &str, start: usize) -> usize {
     let stop =
         |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'|');
     let bytes = &text.as_bytes()[start..];
-    start + bytes.iter().take(LONGEST).position(stop).unwrap_or(bytes.len().min(LONGEST))
+    let end = start + bytes.iter().take(LONGEST).position(stop).unwrap_or(bytes.len().min(LONGEST));
+    let end = super::floor_boundary(text, end);
+    start + text[start..end].trim_end_matches(['.', '…']).len()
 }
 
 fn hook(text: &str, start: usize) -> Option<Found> {
@@ -43,7 +45,7 @@ fn hook(text: &str, start: usize) -> Option<Found> {
         rest.bytes().take(80).position(|b| b == b'/').filter(|i| rest[..*i].ends_with(".webhook.office.com"))
     };
     let from = start + head.or_else(teams)?;
-    let end = super::floor_boundary(text, end_of(text, from));
+    let end = end_of(text, from);
     let path = &text[from..end];
     (looks_random(path) || is_cut(text, end) && could_be_random(path)).then_some(Found {
         start: from,
@@ -53,8 +55,11 @@ fn hook(text: &str, start: usize) -> Option<Found> {
 }
 
 fn password(text: &str, scheme: usize, start: usize) -> Option<Found> {
-    let end = super::floor_boundary(text, end_of(text, start));
+    let end = end_of(text, start);
     let address = &text[start..end];
+    if address.contains("[redacted:") {
+        return None;
+    }
     let host = address.find(['/', '?', '#']).unwrap_or(address.len());
     let Some(colon) = address[..host].find(':') else { return user(text, start, &address[..host]) };
     let secret = start + colon + 1;
@@ -66,9 +71,9 @@ fn password(text: &str, scheme: usize, start: usize) -> Option<Found> {
         Some(_) => None,
         None => {
             let web = text[..scheme].ends_with("http") || text[..scheme].ends_with("https");
-            let cut =
-                !web && !is_port && end - secret >= 5 && is_cut(text, end) && !address[..host].contains('@');
-            (cut && is_given(&text[secret..end])).then_some(end)
+            let value = &text[secret..end];
+            let cut = value.len() >= 5 && !is_port && is_cut(text, end) && !address[..host].contains('@');
+            (cut && is_given(value) && (!web || could_be_made(value))).then_some(end)
         }
     }
     .map(|end| Found { start: secret, end, kind: "url-password" })

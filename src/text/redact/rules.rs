@@ -5,7 +5,7 @@
 //! is below the issued one where the beginning is unmistakable: a key that was cut is still a key.
 
 use super::bytes::{ALNUM, B64, CAPS, DASHED_CAPS, DOTTED, HEX, WORD};
-use super::value::{is_varied, looks_random};
+use super::value::{is_varied, looks_made, looks_random};
 
 /// A shape.
 pub struct Rule {
@@ -20,9 +20,14 @@ pub struct Rule {
     pub kind: &'static str,
 }
 
-/// A rest of at least `min` characters that looks random.
+/// An unmistakable beginning, and a rest of at least `min` characters.
 const fn rule(prefix: &'static str, set: u8, min: usize, kind: &'static str) -> Rule {
-    Rule { prefix, set, min, max: usize::MAX, judge: looks_random, kind }
+    Rule { prefix, set, min, max: usize::MAX, judge: looks_made, kind }
+}
+
+/// Like [`rule`] for a beginning that names and words have too.
+const fn plain(prefix: &'static str, set: u8, min: usize, kind: &'static str) -> Rule {
+    rule(prefix, set, min, kind).when(looks_random)
 }
 
 /// A rest of exactly so many characters.
@@ -46,26 +51,26 @@ pub const RULES: &[Rule] = &[
     rule("sk-None-", WORD, 20, "openai-key"),
     rule("sk-or-v1-", HEX, 20, "openrouter-key"), // openrouter.ai/docs/api-reference/authentication
     rule("sk-lf-", WORD, 20, "langfuse-key"),
-    rule("sk-", ALNUM, 20, "api-key"), // OpenAI before projects, DeepSeek, Moonshot, LiteLLM
-    rule("sk_", HEX, 40, "elevenlabs-key"),
-    rule("csk-", ALNUM, 30, "cerebras-key"),
+    plain("sk-", ALNUM, 20, "api-key"), // OpenAI before projects, DeepSeek, Moonshot, LiteLLM
+    plain("sk_", HEX, 40, "elevenlabs-key"),
+    plain("csk-", ALNUM, 30, "cerebras-key"),
     rule("gsk_", ALNUM, 20, "groq-key"), // console.groq.com/docs/quickstart
     rule("xai-", ALNUM, 24, "xai-key"),  // docs.x.ai/docs/tutorial
-    rule("hf_", ALNUM, 20, "huggingface-token"), // huggingface.co/docs/hub/security-tokens
-    rule("api_org_", ALNUM, 20, "huggingface-token"),
+    plain("hf_", ALNUM, 20, "huggingface-token"), // huggingface.co/docs/hub/security-tokens
+    plain("api_org_", ALNUM, 20, "huggingface-token"),
     rule("r8_", ALNUM, 20, "replicate-token"), // replicate.com/docs/topics/security/api-tokens
     rule("pplx-", ALNUM, 24, "perplexity-key"), // docs.perplexity.ai
-    rule("fw_", ALNUM, 20, "fireworks-key"),
+    plain("fw_", ALNUM, 20, "fireworks-key"),
     rule("tgp_v1_", WORD, 20, "together-key"),
     rule("nvapi-", WORD, 24, "nvidia-key"),
     rule("lsv2_pt_", WORD, 24, "langsmith-key"),
     rule("lsv2_sk_", WORD, 24, "langsmith-key"),
     rule("pcsk_", WORD, 24, "pinecone-key"),
     rule("tvly-", WORD, 20, "tavily-key"),
-    rule("jina_", WORD, 24, "jina-key"),
-    rule("rpa_", ALNUM, 24, "runpod-key"),
-    rule("e2b_", HEX, 24, "e2b-key"),
-    rule("fc-", HEX, 32, "firecrawl-key"),
+    plain("jina_", WORD, 24, "jina-key"),
+    plain("rpa_", ALNUM, 24, "runpod-key"),
+    plain("e2b_", HEX, 24, "e2b-key"),
+    plain("fc-", HEX, 32, "firecrawl-key"),
     rule("crsr_", HEX, 24, "cursor-key"),
     rule("sgp_", WORD, 24, "sourcegraph-token"),
     rule("wandb_v1_", WORD, 24, "wandb-key"),
@@ -76,15 +81,15 @@ pub const RULES: &[Rule] = &[
     exact("AIDA", CAPS, 16, "aws-key-id"),
     exact("ABIA", CAPS, 16, "aws-key-id"),
     exact("ACCA", CAPS, 16, "aws-key-id"),
-    rule("ABSK", B64, 60, "aws-bedrock-key"),
+    plain("ABSK", B64, 60, "aws-bedrock-key"),
     rule("bedrock-api-key-", B64, 40, "aws-bedrock-key"),
     rule("AIza", WORD, 24, "google-key"), // cloud.google.com/docs/authentication/api-keys
     rule("AQ.Ab8R", WORD, 24, "google-key"),
     rule("ya29.", DOTTED, 20, "google-token"), // developers.google.com/identity/protocols/oauth2
     rule("GOCSPX-", WORD, 20, "google-secret"),
     rule("1//0", WORD, 30, "google-token"),
-    rule("LTAI", ALNUM, 16, "alibaba-key-id"),
-    rule("AKID", ALNUM, 30, "tencent-key-id"),
+    plain("LTAI", ALNUM, 16, "alibaba-key-id"),
+    plain("AKID", ALNUM, 30, "tencent-key-id"),
     rule("dop_v1_", HEX, 20, "digitalocean-token"), // docs.digitalocean.com/reference/api
     rule("doo_v1_", HEX, 20, "digitalocean-token"),
     rule("dor_v1_", HEX, 20, "digitalocean-token"),
@@ -102,7 +107,7 @@ pub const RULES: &[Rule] = &[
     rule("cfut_", ALNUM, 24, "cloudflare-token"), // developers.cloudflare.com/fundamentals/api/get-started/token-formats
     rule("cfat_", ALNUM, 24, "cloudflare-token"),
     rule("cfk_", ALNUM, 24, "cloudflare-token"),
-    rule("v1.0-", WORD, 80, "cloudflare-key"),
+    plain("v1.0-", WORD, 80, "cloudflare-key"),
     rule("fo1_", WORD, 30, "fly-token"), // fly.io/docs/security/tokens
     rule("fm1r_", B64, 40, "fly-token"),
     rule("fm1a_", B64, 40, "fly-token"),
@@ -113,7 +118,7 @@ pub const RULES: &[Rule] = &[
     rule("pscale_tkn_", DOTTED, 24, "planetscale-token"),
     rule("pscale_oauth_", DOTTED, 24, "planetscale-token"),
     rule("pscale_pw_", DOTTED, 24, "planetscale-password"),
-    rule("rnd_", ALNUM, 24, "render-key"),
+    plain("rnd_", ALNUM, 24, "render-key"),
     rule("ocid1.credential.", DOTTED, 40, "oracle-credential"),
     // Code and packages
     rule("ghp_", ALNUM, 16, "github-token"), // docs.github.com/en/authentication: about authentication to GitHub
@@ -140,16 +145,16 @@ pub const RULES: &[Rule] = &[
     rule("ATCTT3", B64, 40, "bitbucket-token"),
     rule("ATATT3", B64, 40, "atlassian-token"),
     rule("ATSTT3", B64, 40, "atlassian-token"),
-    rule("npm_", ALNUM, 24, "npm-token"), // docs.npmjs.com/about-access-tokens
+    plain("npm_", ALNUM, 24, "npm-token"), // docs.npmjs.com/about-access-tokens
     rule("pypi-AgE", WORD, 24, "pypi-token"), // pypi.org/help/#apitoken
-    rule("cio", ALNUM, 32, "crates-token"), // crates.io/settings/tokens
+    plain("cio", ALNUM, 32, "crates-token"), // crates.io/settings/tokens
     rule("rubygems_", HEX, 24, "rubygems-key"),
-    rule("oy2", ALNUM, 43, "nuget-key"),
+    plain("oy2", ALNUM, 43, "nuget-key"),
     rule("CLOJARS_", ALNUM, 40, "clojars-token"),
     rule("dckr_pat_", WORD, 16, "docker-token"), // docs.docker.com/security/access-tokens
     rule("dckr_oat_", WORD, 16, "docker-token"),
-    rule("AKCp", ALNUM, 50, "artifactory-key"),
-    rule("cmVmdGtu", ALNUM, 40, "artifactory-token"),
+    plain("AKCp", ALNUM, 50, "artifactory-key"),
+    plain("cmVmdGtu", ALNUM, 40, "artifactory-token"),
     rule("CCIPAT_", WORD, 30, "circleci-token"),
     rule("CCIPRJ_", WORD, 30, "circleci-token"),
     rule("bkua_", ALNUM, 30, "buildkite-token"),
@@ -175,7 +180,7 @@ pub const RULES: &[Rule] = &[
     rule("AGE-SECRET-KEY-PQ-1", CAPS, 20, "age-key").when(is_varied),
     rule("AGE-PLUGIN-YUBIKEY-1", CAPS, 20, "age-key").when(is_varied),
     rule("tskey-", WORD, 20, "tailscale-key"),
-    rule("dapi", HEX, 32, "databricks-token"),
+    plain("dapi", HEX, 32, "databricks-token"),
     rule("sha256~", WORD, 30, "openshift-token"),
     rule("dnkey-", WORD, 40, "defined-networking-key"),
     // Watching
@@ -194,7 +199,7 @@ pub const RULES: &[Rule] = &[
     rule("eyJrIjoi", B64, 30, "grafana-key"),
     rule("dt0c01.", DOTTED, 40, "dynatrace-token"),
     rule("dt0s01.", DOTTED, 40, "dynatrace-token"),
-    rule("phx_", ALNUM, 30, "posthog-key"),
+    plain("phx_", ALNUM, 30, "posthog-key"),
     // Messages and mail
     rule("xoxb-", WORD, 20, "slack-token"), // api.slack.com/concepts/token-types
     rule("xoxp-", WORD, 20, "slack-token"),
@@ -210,14 +215,14 @@ pub const RULES: &[Rule] = &[
     rule("xapp-", WORD, 20, "slack-token"),
     exact("SK", HEX, 32, "twilio-key"), // twilio.com/docs/iam/api-keys
     exact("AC", HEX, 32, "twilio-sid"),
-    rule("SG.", DOTTED, 40, "sendgrid-key"), // docs.sendgrid.com/ui/account-and-settings/api-keys
+    plain("SG.", DOTTED, 40, "sendgrid-key"), // docs.sendgrid.com/ui/account-and-settings/api-keys
     exact("key-", HEX, 32, "mailgun-key"),
     rule("xkeysib-", WORD, 40, "brevo-key"),
     rule("xsmtpsib-", WORD, 40, "brevo-key"),
-    rule("re_", WORD, 28, "resend-key"),
+    plain("re_", WORD, 28, "resend-key"),
     rule("EAACEdEose0cBA", ALNUM, 10, "facebook-token"),
-    rule("EAAM", ALNUM, 80, "facebook-token"),
-    rule("EAAC", ALNUM, 80, "facebook-token"),
+    plain("EAAM", ALNUM, 80, "facebook-token"),
+    plain("EAAC", ALNUM, 80, "facebook-token"),
     // Money and shops
     rule("sk_live_", WORD, 16, "stripe-key"), // docs.stripe.com/keys
     rule("sk_test_", WORD, 16, "stripe-key"),
@@ -245,11 +250,11 @@ pub const RULES: &[Rule] = &[
     rule("figo_", WORD, 24, "figma-token"),
     rule("figu_", WORD, 24, "figma-token"),
     rule("pat", DOTTED, 60, "airtable-token").when(|b| b.as_bytes()[14] == b'.'), // airtable.com/developers/web/guides
-    rule("pat-", WORD, 36, "hubspot-token"),
-    rule("pat.", DOTTED, 40, "harness-token"),
+    plain("pat-", WORD, 36, "hubspot-token"),
+    plain("pat.", DOTTED, 40, "harness-token"),
     rule("CFPAT-", WORD, 30, "contentful-token"),
     rule("tfp_", WORD, 40, "typeform-token"),
-    rule("sl.", WORD, 100, "dropbox-token"),
+    plain("sl.", WORD, 100, "dropbox-token"),
     rule("sl.u.", WORD, 60, "dropbox-token"),
     rule("sk.eyJ", DOTTED, 40, "mapbox-token"),
     // Whatever is signed

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 #[test]
 fn a_stretch_of_a_secret_is_masked_too() {
@@ -42,5 +43,73 @@ fn plain_text_is_left_alone() {
         "git@github.com:acme/app.git",
     ] {
         assert_eq!(redact(text).1, 0, "{text} -> {}", redact(text).0);
+    }
+}
+
+/// What the rules look for, in any order and cut anywhere.
+fn fragments() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "password",
+        "API_KEY",
+        "=",
+        ":",
+        " ",
+        "\n",
+        "\"",
+        "'",
+        "\\",
+        "…",
+        "é",
+        "👩‍👩‍👧",
+        "://",
+        "@",
+        "/",
+        "user",
+        "Q~",
+        "3xT8",
+        "--",
+        "-----BEGIN ",
+        "-----END ",
+        "RSA PRIVATE KEY",
+        "-----",
+        "Private-Lines: 2",
+        "ghp_",
+        "sk-",
+        "AKIA",
+        "eyJ",
+        ".eyJ",
+        "bot",
+        "7012345678",
+        "1/1204567890123456",
+        "Bearer ",
+        "Cookie",
+        ";",
+        "%3D",
+        "\\u003d",
+        "[31m",
+        "<",
+        ">",
+        "(",
+        "pat",
+        "xoxb-",
+        "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1bC3dE5gH7j",
+        "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        "-us1",
+        "=>",
+        "curl -u ",
+        "mysql -p",
+    ]);
+    prop::collection::vec(piece, 0..24).prop_map(|p| p.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_masked_once_and_for_all(text in prop_oneof![any::<String>(), fragments()], a in 0usize..400, b in 0usize..400) {
+        let masked = redact(&text).0.into_owned();
+        prop_assert_eq!(&redact(&masked).0, &masked);
+        let (from, to) = (floor_boundary(&text, a.min(b)), floor_boundary(&text, a.max(b)));
+        let near = surroundings(&text, &(from..to));
+        prop_assert!(near.start <= from && near.end >= to);
+        passage(&text[near.clone()], from - near.start..to - near.start);
     }
 }

@@ -1,9 +1,9 @@
 //! Tokens: what begins like a known credential, or is built like one.
 
 use super::Found;
-use super::bytes::{ALNUM, DIGIT, DOT, HEX, LETTER, PART, TILDE, WORD, is, is_cut, run};
+use super::bytes::{ALNUM, CAPS, DIGIT, DOT, HEX, LETTER, PART, TILDE, WORD, is, is_cut, run};
 use super::rules::{RULES, Rule};
-use super::value::{could_be_random, looks_random};
+use super::value::{could_be_made, could_be_random, is_varied, looks_random};
 use memchr::memmem;
 use std::sync::LazyLock;
 
@@ -77,15 +77,18 @@ fn shaped(text: &str, at: usize, rule: &Rule) -> Option<Found> {
     let body = text[start..start + len].trim_end_matches('.');
     let whole =
         body.len() >= rule.min && body.len() <= rule.max && !(rule.max == len && goes_on(bytes, start + len));
-    let good = if whole {
-        (rule.judge)(body)
-    } else {
-        rule.prefix.len() >= 3
-            && body.len() < rule.min
-            && could_be_random(body)
-            && is_cut(text, start + body.len())
-    };
+    let good = whole && (rule.judge)(body) || is_beginning(rule, body) && is_cut(text, start + body.len());
     good.then(|| Found { start: at, end: end_of(text, start, rule.set), kind: rule.kind })
+}
+
+/// Whether this may be what was left of a credential.
+fn is_beginning(rule: &Rule, body: &str) -> bool {
+    match rule.set {
+        _ if rule.prefix.len() < 3 || rule.kind == "jwt" => false,
+        CAPS => body.len() >= 6 && is_varied(body),
+        _ if rule.prefix.bytes().all(|b| is(b, ALNUM | DOT)) => could_be_random(body),
+        _ => could_be_made(body),
+    }
 }
 
 fn goes_on(bytes: &[u8], at: usize) -> bool {
@@ -239,10 +242,16 @@ fn near_aws_key(text: &str, from: usize) -> Option<Found> {
     let mut at = from;
     while at < to {
         let len = bytes[at..].iter().take_while(|b| part(b)).count();
-        if len == 40 && looks_random(&text[at..at + len]) {
+        if len == 0 {
+            at += 1;
+            continue;
+        }
+        let value = &text[at..at + len];
+        let cut = len < 40 && could_be_made(value) && is_cut(text, at + len);
+        if len == 40 && looks_random(value) || cut {
             return Some(Found { start: at, end: at + len, kind: "aws-secret" });
         }
-        at += len.max(1);
+        at += len;
     }
     None
 }

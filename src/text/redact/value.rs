@@ -58,9 +58,14 @@ impl Mix {
         self.upper + self.lower
     }
 
+    fn is_mixed(&self) -> bool {
+        self.upper > 0 && self.lower > 0
+    }
+
     /// Names change case at words, a handful of letters apart; what is random does all the time.
     fn is_restless(&self) -> bool {
-        self.upper > 0 && self.lower > 0 && self.changes * 100 >= self.len * 42
+        let percent = if self.digits > 0 { 36 } else { 42 };
+        self.is_mixed() && self.changes * 100 >= self.len * percent
     }
 }
 
@@ -84,13 +89,34 @@ fn is_random_piece(piece: &str) -> bool {
 pub fn is_varied(text: &str) -> bool {
     let mut seen = [false; 256];
     head(text).bytes().for_each(|b| seen[b as usize] = true);
-    seen.iter().filter(|s| **s).count() >= 5 && !text.contains("xxxx") && !text.contains("XXXX")
+    seen.iter().filter(|s| **s).count() >= 5 && !is_filler(text)
 }
 
-/// The beginning of what may be random.
+/// Whether it may be what follows the unmistakable beginning of a key.
+pub fn looks_made(text: &str) -> bool {
+    let text = head(text);
+    let mix = Mix::of(text);
+    let words = text.contains(['-', '_', '.']);
+    looks_random(text) || mix.is_mixed() && (mix.digits > 0 || !words) && is_varied(text)
+}
+
+/// The beginning of what may be random, where nothing else tells.
 pub fn could_be_random(text: &str) -> bool {
     let mix = Mix::of(head(text));
-    mix.len >= 6 && (mix.digits > 0 || mix.is_restless()) && !text.contains("xxxx") && !text.contains("XXXX")
+    mix.len >= 6
+        && (mix.turns >= 2 || mix.is_mixed() && mix.changes * 100 >= mix.len * 36)
+        && !is_filler(text)
+}
+
+/// The beginning of what may be random, where a key is expected.
+pub fn could_be_made(text: &str) -> bool {
+    let mix = Mix::of(head(text));
+    mix.len >= 6 && (mix.digits > 0 || mix.is_mixed()) && !is_filler(text)
+}
+
+fn is_filler(text: &str) -> bool {
+    let text = head(text);
+    text.contains("xxxx") || text.contains("XXXX")
 }
 
 fn head(text: &str) -> &str {
@@ -112,8 +138,10 @@ pub fn is_secret(value: &str, sort: Sort, style: Style, cut: bool) -> bool {
     }
     let long = value.len() >= if style == Style::Loose { 12 } else { 10 };
     match sort {
-        Sort::Password => is_password(value, style),
-        Sort::Key => long && looks_random(value) || cut && style != Style::Loose && could_be_random(value),
+        Sort::Password => is_password(value, style) || cut && style != Style::Loose && could_be_made(value),
+        Sort::Key if long && looks_random(value) => true,
+        Sort::Key if style == Style::Loose => cut && value.len() >= 8 && could_be_random(value),
+        Sort::Key => cut && could_be_made(value),
     }
 }
 
@@ -152,7 +180,8 @@ fn is_reference(value: &str, style: Style) -> bool {
 
 /// Base64 has slashes too, but then it is long and mixed.
 fn is_path(value: &str) -> bool {
-    if !value.contains(['/', '\\']) {
+    let rooted = value.starts_with(['.', '~', '/']);
+    if !value.contains(['/', '\\']) || value.contains('+') && !rooted {
         return false;
     }
     let mix = Mix::of(value);
@@ -160,8 +189,7 @@ fn is_path(value: &str) -> bool {
         && mix.len >= 16
         && mix.digits > 0
         && mix.is_restless();
-    let is_key =
-        value.bytes().all(|b| is(b, PART)) || value.starts_with(['.', '~', '/']) || value.contains(":\\");
+    let is_key = value.bytes().all(|b| is(b, PART)) || rooted || value.contains(":\\");
     is_key && !is_base64
 }
 
@@ -218,7 +246,9 @@ fn is_password(value: &str, style: Style) -> bool {
             let numeric = mix.letters() == 0 && mix.digits >= 6 && value.bytes().all(|b| is(b, DIGIT));
             let mixed =
                 mix.letters() > 0 && (mix.digits > 0 || odd >= 2 || odd == 1 && !ends_sentence(value));
-            value.len() >= 5 && (mixed || numeric || mix.is_restless() && mix.len >= 8)
+            let cased = mix.is_mixed() && mix.len >= 8 && mix.changes >= 4 && !is_named_so(value);
+            let shell = style == Style::Tight && odd > 0 && mix.is_mixed();
+            value.len() >= 5 && (mixed || numeric || cased || shell)
         }
     }
 }
