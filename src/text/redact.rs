@@ -12,6 +12,8 @@ mod rules;
 mod tokens;
 mod value;
 
+pub use assigned::is_secret_field;
+
 use super::{ceil_boundary, floor_boundary};
 use memchr::memmem;
 use std::borrow::Cow;

@@ -90,6 +90,12 @@ pub fn find(text: &str, found: &mut Vec<Found>) {
     phrases(text, found);
 }
 
+/// Whether a field's name says that it is secret, and its value looks so.
+pub fn is_secret_field(name: &str, value: &str) -> bool {
+    let named = if name.len() <= NAME_MAX { said(name.as_bytes(), "") } else { None };
+    matches!(named, Some(Named::One(sort)) if is_secret(value, sort, Style::Quoted, false))
+}
+
 fn take(text: &str, named: Named, value: Option<Value>, found: &mut Vec<Found>) {
     let Some(v) = value else { return };
     match named {

@@ -119,7 +119,7 @@ fn forward(text: &str, start: usize) -> Option<usize> {
         let last = end.unwrap_or(start);
         let limit = last + if end.is_none() { FIRST_GAP } else { GAP };
         let Some(c) = chunk(bytes, at, bytes.len().min(limit)) else { return end };
-        if is_key(text, &c) || is_rest(text, &c, end.is_some()) {
+        if is_key(text, &c) || is_rest(text, &c, end) {
             end = Some(c.end);
         } else if c.end >= limit {
             return end;
@@ -129,14 +129,15 @@ fn forward(text: &str, start: usize) -> Option<usize> {
 }
 
 /// The last line of a key, or what was left of the one that was cut.
-fn is_rest(text: &str, c: &Range<usize>, after_key: bool) -> bool {
+fn is_rest(text: &str, c: &Range<usize>, key: Option<usize>) -> bool {
     let value = &text[c.clone()];
-    let line = text[..c.start].rfind(['\n', '\\']).map_or(0, |i| i + 1);
+    let line = || text[..c.start].rfind(['\n', '\\']).map_or(0, |i| i + 1);
+    let from = key.unwrap_or_else(line);
     // Numbers and quotes may stand before it, words do not.
-    let alone = !text.as_bytes()[line..c.start].iter().any(u8::is_ascii_alphabetic);
+    let alone = !text.as_bytes()[from..c.start].iter().any(u8::is_ascii_alphabetic);
     let cut = is_cut(text, c.end);
     alone
-        && (after_key && (cut || value.ends_with('=') || could_be_random(value))
+        && (key.is_some() && (cut || value.ends_with('=') || could_be_random(value))
             || cut && could_be_made(value))
 }
 

@@ -2,7 +2,7 @@
 
 use super::Found;
 use super::bytes::{DIGIT, is, is_cut};
-use super::value::{could_be_made, could_be_random, looks_random};
+use super::value::{could_be_made, looks_random};
 use memchr::memmem;
 
 /// Addresses whose path is the credential.
@@ -47,7 +47,7 @@ fn hook(text: &str, start: usize) -> Option<Found> {
     let from = start + head.or_else(teams)?;
     let end = end_of(text, from);
     let path = &text[from..end];
-    (looks_random(path) || is_cut(text, end) && could_be_random(path)).then_some(Found {
+    (looks_random(path) || is_cut(text, end) && could_be_made(path)).then_some(Found {
         start: from,
         end,
         kind: "webhook",

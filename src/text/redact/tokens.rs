@@ -29,12 +29,11 @@ fn words(text: &str, found: &mut Vec<Found>) {
     let (mut at, mut inside, mut done) = (0, false, 0);
     while at < bytes.len() {
         let part = is(bytes[at], ALNUM);
-        if part && !inside && at >= done {
-            if let Some(f) = starts(bytes, at).into_iter().flatten().find_map(|i| token(text, i)) {
-                done = f.end;
-                found.push(f);
-                found.extend((f.kind == "aws-key-id").then(|| near_aws_key(text, f.end)).flatten());
-            }
+        let begins = part && !inside && at >= done;
+        if begins && let Some(f) = starts(bytes, at).into_iter().flatten().find_map(|i| token(text, i)) {
+            done = f.end;
+            found.push(f);
+            found.extend((f.kind == "aws-key-id").then(|| near_aws_key(text, f.end)).flatten());
         }
         inside = part;
         at += 1;
@@ -125,7 +124,7 @@ fn telegram(text: &str, at: usize) -> Option<Found> {
     }
     let len = run(&bytes[start..], WORD);
     let body = &text[start..start + len];
-    let cut = len >= 6 && len < 35 && could_be_random(body) && is_cut(text, start + len);
+    let cut = (6..35).contains(&len) && could_be_random(body) && is_cut(text, start + len);
     (len == 35 && looks_random(body) || cut).then(|| Found {
         start: at,
         end: start + len,

@@ -102,10 +102,10 @@ pub fn looks_made(text: &str) -> bool {
 
 /// The beginning of what may be random, where nothing else tells.
 pub fn could_be_random(text: &str) -> bool {
-    let mix = Mix::of(head(text));
-    mix.len >= 6
-        && (mix.turns >= 2 || mix.is_mixed() && mix.changes * 100 >= mix.len * 36)
-        && !is_filler(text)
+    let random =
+        |mix: Mix| mix.len >= 6 && (mix.turns >= 2 || mix.is_mixed() && mix.changes * 100 >= mix.len * 36);
+    let text = head(text);
+    !is_filler(text) && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|piece| random(Mix::of(piece)))
 }
 
 /// The beginning of what may be random, where a key is expected.
