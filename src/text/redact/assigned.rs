@@ -150,7 +150,8 @@ fn name_before(text: &str, at: usize) -> Option<Named> {
         return None;
     }
     let before = &text[..end - name.len()];
-    said(name, before)
+    // The name of a mask is none.
+    if before.ends_with("[redacted:") { None } else { said(name, before) }
 }
 
 fn name_ending(bytes: &[u8], end: usize) -> &[u8] {

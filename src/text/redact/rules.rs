@@ -15,6 +15,8 @@ pub struct Rule {
     pub min: usize,
     /// A longer rest is something else.
     pub max: usize,
+    /// Nothing else begins so: a few characters behind it are enough where a text was cut.
+    pub sure: bool,
     /// Whether the rest looks like one.
     pub judge: fn(&str) -> bool,
     pub kind: &'static str,
@@ -22,17 +24,17 @@ pub struct Rule {
 
 /// An unmistakable beginning, and a rest of at least `min` characters.
 const fn rule(prefix: &'static str, set: u8, min: usize, kind: &'static str) -> Rule {
-    Rule { prefix, set, min, max: usize::MAX, judge: looks_made, kind }
+    Rule { prefix, set, min, max: usize::MAX, sure: true, judge: looks_made, kind }
 }
 
 /// Like [`rule`] for a beginning that names and words have too.
 const fn plain(prefix: &'static str, set: u8, min: usize, kind: &'static str) -> Rule {
-    rule(prefix, set, min, kind).when(looks_random)
+    Rule { prefix, set, min, max: usize::MAX, sure: false, judge: looks_random, kind }
 }
 
 /// A rest of exactly so many characters.
 const fn exact(prefix: &'static str, set: u8, len: usize, kind: &'static str) -> Rule {
-    Rule { prefix, set, min: len, max: len, judge: is_varied, kind }
+    Rule { prefix, set, min: len, max: len, sure: false, judge: is_varied, kind }
 }
 
 impl Rule {
@@ -184,7 +186,7 @@ pub const RULES: &[Rule] = &[
     rule("sha256~", WORD, 30, "openshift-token"),
     rule("dnkey-", WORD, 40, "defined-networking-key"),
     // Watching
-    rule("NRAK-", CAPS, 20, "newrelic-key"), // docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys
+    rule("NRAK-", CAPS, 20, "newrelic-key").when(is_varied), // docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys
     rule("NRII-", WORD, 20, "newrelic-key"),
     rule("NRIQ-", WORD, 20, "newrelic-key"),
     rule("NRRA-", HEX, 30, "newrelic-key"),

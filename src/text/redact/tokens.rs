@@ -3,7 +3,7 @@
 use super::Found;
 use super::bytes::{ALNUM, CAPS, DIGIT, DOT, HEX, LETTER, PART, TILDE, WORD, is, is_cut, run};
 use super::rules::{RULES, Rule};
-use super::value::{could_be_made, could_be_random, is_varied, looks_random};
+use super::value::{could_be_made, could_be_random, is_varied, looks_made, looks_random};
 use memchr::memmem;
 use std::sync::LazyLock;
 
@@ -85,8 +85,11 @@ fn is_beginning(rule: &Rule, body: &str) -> bool {
     match rule.set {
         _ if rule.prefix.len() < 3 || rule.kind == "jwt" => false,
         CAPS => body.len() >= 6 && is_varied(body),
-        _ if rule.prefix.bytes().all(|b| is(b, ALNUM | DOT)) => could_be_random(body),
-        _ => could_be_made(body),
+        _ if rule.sure => could_be_made(body),
+        _ if rule.prefix.ends_with(['-', '_']) && body.len() >= 8 && !body.contains(['-', '_', '.']) => {
+            could_be_made(body)
+        }
+        _ => could_be_random(body),
     }
 }
 
@@ -124,7 +127,9 @@ fn telegram(text: &str, at: usize) -> Option<Found> {
     }
     let len = run(&bytes[start..], WORD);
     let body = &text[start..start + len];
-    let cut = (6..35).contains(&len) && could_be_random(body) && is_cut(text, start + len);
+    // All that are issued now begin so.
+    let likely = if body.starts_with("AA") { could_be_made } else { could_be_random };
+    let cut = (6..35).contains(&len) && likely(body) && is_cut(text, start + len);
     (len == 35 && looks_random(body) || cut).then(|| Found {
         start: at,
         end: start + len,
@@ -223,7 +228,7 @@ fn marked(text: &str, found: &mut Vec<Found>) {
                 bytes[..at].iter().rev().take(*before).take_while(|b| is(**b, WORD | DOT | TILDE)).count();
             let start = at + mark.len();
             let len = run(&bytes[start..], WORD | DOT | TILDE);
-            let whole = len >= *after && len <= 120 && looks_random(&text[start..start + len]);
+            let whole = len >= *after && len <= 120 && looks_made(&text[start..start + len]);
             let cut = len >= 6 && len < *after && is_cut(text, start + len);
             if head == *before && (whole || cut) {
                 found.push(Found { start: at - head, end: start + len, kind });

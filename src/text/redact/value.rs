@@ -64,7 +64,7 @@ impl Mix {
 
     /// Names change case at words, a handful of letters apart; what is random does all the time.
     fn is_restless(&self) -> bool {
-        let percent = if self.digits > 0 { 36 } else { 42 };
+        let percent = if self.digits > 0 { 33 } else { 42 };
         self.is_mixed() && self.changes * 100 >= self.len * percent
     }
 }
@@ -102,8 +102,7 @@ pub fn looks_made(text: &str) -> bool {
 
 /// The beginning of what may be random, where nothing else tells.
 pub fn could_be_random(text: &str) -> bool {
-    let random =
-        |mix: Mix| mix.len >= 6 && (mix.turns >= 2 || mix.is_mixed() && mix.changes * 100 >= mix.len * 36);
+    let random = |mix: Mix| mix.len >= 6 && (mix.turns >= 2 || mix.is_restless());
     let text = head(text);
     !is_filler(text) && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|piece| random(Mix::of(piece)))
 }
@@ -133,7 +132,8 @@ fn is_uuid(text: &str) -> bool {
 
 /// Whether a value under a name that says secret is one. `cut`: the text ends with it.
 pub fn is_secret(value: &str, sort: Sort, style: Style, cut: bool) -> bool {
-    if is_placeholder(value) || is_reference(value, style) {
+    let base64 = cut && style != Style::Loose && !value.starts_with(['.', '~', '/']) && could_be_made(value);
+    if is_placeholder(value) || is_reference(value, style) || !base64 && is_path(value) {
         return false;
     }
     let long = value.len() >= if style == Style::Loose { 12 } else { 10 };
@@ -150,7 +150,7 @@ fn is_placeholder(value: &str) -> bool {
         "...",
         "…",
         "***",
-        "xxx",
+        "xxxx",
         "your",
         "changeme",
         "change-me",
@@ -172,7 +172,7 @@ fn is_placeholder(value: &str) -> bool {
 fn is_reference(value: &str, style: Style) -> bool {
     const LABELS: [&str; 9] =
         ["sha256:", "sha256-", "sha512-", "sha512:", "sha1-", "sha1:", "md5:", "arn:", "ssh-"];
-    if LABELS.iter().any(|l| value.starts_with(l)) || value.contains("://") || is_path(value) {
+    if LABELS.iter().any(|l| value.starts_with(l)) || value.contains("://") || value.contains("::") {
         return true;
     }
     style != Style::Quoted && is_member(value) || style == Style::Loose && is_named_so(value)
