@@ -291,7 +291,7 @@ pub fn frame(spoken: &Spoken<'_>, text: Clean) -> ReadMessage {
         text,
         truncated: false,
         bytes: m.text.len() as u64,
-        tool: m.tool.as_deref().map(|t| Clean::name(t, NAME_MAX)),
+        tool: m.tool.as_deref().map(|t| Clean::line(t, NAME_MAX)),
         sidechain: m.sidechain || spoken.child.is_some(),
         child: spoken.child,
         next_text_offset: None,

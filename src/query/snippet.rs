@@ -2,7 +2,7 @@
 
 use crate::limits::SNIPPET_MAX;
 use crate::text::tokenize::Tokens;
-use crate::text::{Clean, ceil_boundary, floor_boundary, fold, redact};
+use crate::text::{Clean, ceil_boundary, floor_boundary, fold};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -18,9 +18,7 @@ pub fn snippet(text: &str, words: &HashSet<String>) -> Option<Snippet> {
     let found = places(text, words);
     let window = best(&found)?;
     let (from, to) = widen(text, window);
-    let lead = if from > 0 { "…" } else { "" };
-    let tail = if to < text.len() { "…" } else { "" };
-    let text = Clean::line(&format!("{lead}{}{tail}", redact::passage(text, from..to).trim()), SNIPPET_MAX);
+    let text = Clean::excerpt(text, from..to, SNIPPET_MAX);
     let highlights = merge(places(text.as_str(), words).into_iter().map(|(r, _)| r).collect());
     (!highlights.is_empty()).then_some(Snippet { text, highlights })
 }

@@ -2,6 +2,7 @@
 
 use super::{floor_boundary, redact, truncate};
 use std::fmt;
+use std::ops::Range;
 
 /// Text that passed the sanitiser. Answers hold store text only as this type.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
@@ -11,18 +12,28 @@ pub struct Clean(String);
 impl Clean {
     /// One line: runs of white space become one space; cut to `max` bytes on a grapheme; credentials masked.
     pub fn line(text: &str, max: usize) -> Self {
-        Self(truncate(redact::redact(&line(text, max.saturating_mul(4))).0.trim_end(), max).to_owned())
+        Self::one_line(&head(text, max), max)
     }
 
     /// Like [`Clean::line`] without masking, for names and paths.
     pub fn name(text: &str, max: usize) -> Self {
-        Self(truncate(&line(text, max.saturating_mul(4)), max).to_owned())
+        Self::one_line(&strip(text, max.saturating_mul(4), true), max)
     }
 
     /// Text with its line feeds and tabs; credentials masked.
     pub fn block(text: &str, max: usize) -> Self {
-        let cleaned = strip(text, max.saturating_mul(4), true);
-        Self(truncate(&redact::redact(&cleaned).0, max).to_owned())
+        Self(truncate(&head(text, max), max).to_owned())
+    }
+
+    /// A line made of a stretch of a text. Credentials are told by what stands around it; `…` says that there is more.
+    pub fn excerpt(text: &str, range: Range<usize>, max: usize) -> Self {
+        let lead = if range.start > 0 { "…" } else { "" };
+        let tail = if range.end < text.len() { "…" } else { "" };
+        Self::one_line(&format!("{lead}{}{tail}", stretch(text, range).trim()), max)
+    }
+
+    fn one_line(text: &str, max: usize) -> Self {
+        Self(truncate(&unwrapped(text), max).trim_end().to_owned())
     }
 
     /// A stretch of it: from a byte on, `max` bytes at most, without breaking a character or a grapheme at its end.
@@ -50,18 +61,35 @@ impl fmt::Display for Clean {
     }
 }
 
-fn line(text: &str, budget: usize) -> String {
-    let mut out = String::new();
-    let mut gap = false;
-    for c in strip(text, budget, true).chars() {
-        if c.is_whitespace() {
-            gap = !out.is_empty();
-        } else {
-            if std::mem::take(&mut gap) {
-                out.push(' ');
-            }
-            out.push(c);
+/// The beginning of a text that fills `max` bytes, cleaned and masked. What is cut off comes last: a mask is shorter than what
+/// it hides, and what moves up behind it must have been looked at.
+fn head(text: &str, max: usize) -> String {
+    /// Seen behind the end, so that what reaches over it is known.
+    const AFTER: usize = 2 << 10;
+    let budget = max.saturating_mul(4);
+    let cleaned = strip(text, budget.saturating_add(AFTER), true);
+    let end = floor_boundary(&cleaned, budget);
+    redact::passage(&cleaned, 0..end)
+}
+
+/// A stretch of a text, cleaned and masked.
+fn stretch(text: &str, range: Range<usize>) -> String {
+    let near = redact::surroundings(text, &range);
+    let cleaned = strip(&text[near.clone()], usize::MAX, true);
+    // What is left of the text up to a place says where that place went.
+    let place = |at: usize| floor_boundary(&cleaned, strip(&text[near.start..at], usize::MAX, true).len());
+    let (from, to) = (place(range.start), place(range.end));
+    redact::passage(&cleaned, from..to.max(from))
+}
+
+/// One line of text that was cleaned.
+fn unwrapped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
         }
+        out.push_str(word);
     }
     out
 }
@@ -70,10 +98,14 @@ fn line(text: &str, budget: usize) -> String {
 pub fn strip(text: &str, budget: usize, keep_lines: bool) -> String {
     let mut out = String::with_capacity(text.len().min(budget));
     let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if out.len() > budget {
-            break;
+    while out.len() <= budget {
+        let plain = plain(rest.as_str(), budget - out.len());
+        if !plain.is_empty() {
+            out.push_str(plain);
+            rest = rest.as_str()[plain.len()..].chars();
+            continue;
         }
+        let Some(c) = rest.next() else { break };
         match c {
             '\u{1b}' => skip_escape(&mut rest),
             '\u{9b}' => skip_csi(&mut rest),
@@ -97,6 +129,12 @@ pub fn strip(text: &str, budget: usize, keep_lines: bool) -> String {
         }
     }
     out
+}
+
+/// What needs no look, a byte more than the budget at most.
+fn plain(text: &str, budget: usize) -> &str {
+    let len = text.bytes().take(budget.saturating_add(1)).take_while(|b| matches!(b, b' '..=b'~')).count();
+    &text[..len]
 }
 
 /// After ESC: a whole CSI, OSC, DCS, APC, PM or SOS sequence, or a short one.

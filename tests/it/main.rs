@@ -27,5 +27,7 @@ mod reading;
 mod providers;
 mod related;
 mod resident;
+mod secrets;
+mod shapes;
 mod stores;
 mod texts;

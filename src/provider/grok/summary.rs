@@ -8,6 +8,7 @@ use crate::provider::shared::document;
 use crate::provider::shared::json::{flag, get, text, time};
 use crate::provider::shared::prompt::title_line;
 use crate::provider::{Parsed, Sink, Source, SourceError};
+use crate::text::Clean;
 use serde_json_borrow::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -38,7 +39,7 @@ fn facts(v: &Value<'_>) -> Facts<'static> {
         branch: own("head_branch").filter(|b| b != "HEAD"),
         worktree: own("worktree_label"),
         model: own("current_model_id"),
-        recap: text(v, "last_recap").map(|r| Cow::Owned(crate::text::truncate(r, RECAP_MAX).to_owned())),
+        recap: text(v, "last_recap").map(|r| Cow::Owned(Clean::block(r, RECAP_MAX).into_string())),
         source_kind: "cli".into(),
         ..Facts::default()
     };

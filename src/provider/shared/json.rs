@@ -1,6 +1,7 @@
 //! Reading JSON that may hold anything: every look-up has an answer, a wrong type is an absent value.
 
 use crate::model::timestamp;
+use crate::text::redact;
 use serde_json_borrow::Value;
 use std::borrow::Cow;
 
@@ -58,9 +59,17 @@ fn collect(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Str(s) => line(s, out),
         Value::Array(items) => items.iter().for_each(|v| collect(v, out)),
-        Value::Object(map) => map.iter().for_each(|(_, v)| collect(v, out)),
+        Value::Object(map) => map.iter().for_each(|(k, v)| field(k, v, out)),
         Value::Number(_) | Value::Bool(_) => line(&value.to_string(), out),
         Value::Null => {}
+    }
+}
+
+/// A name is left out, except where it is all that tells a secret from any other word.
+fn field(name: &str, value: &Value<'_>, out: &mut String) {
+    match value.as_str() {
+        Some(s) if redact::is_secret_field(name, s) => line(&format!("{name}=\"{s}\""), out),
+        _ => collect(value, out),
     }
 }
 

@@ -7,9 +7,7 @@ use std::borrow::Cow;
 
 /// A title made of text that may be anything: one clean line.
 pub fn title_line(text: &str) -> String {
-    // Enough of the head to fill a title even if it begins with blank space or gets shorter when cleaned.
-    let head = crate::text::truncate(text.trim_start(), TITLE_MAX * 16);
-    Clean::line(head, TITLE_MAX).into_string()
+    Clean::line(text.trim_start(), TITLE_MAX).into_string()
 }
 
 /// A real prompt: the first is the title if there is no better one, the newest ones are the summaries.
@@ -21,8 +19,7 @@ pub fn saw_prompt(facts: &mut Facts<'_>, text: &str) {
     if facts.title_source.is_none() {
         facts.offer_title(Cow::Owned(title_line(text)), TitleSource::Prompt);
     }
-    let head = crate::text::truncate(text, SUMMARY_MAX * 4);
-    let summary = Clean::block(head, SUMMARY_MAX).into_string();
+    let summary = Clean::block(text, SUMMARY_MAX).into_string();
     if facts.summaries.first().is_some_and(|s| *s == summary) {
         return;
     }
