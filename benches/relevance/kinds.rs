@@ -170,7 +170,8 @@ fn typos(w: &mut World) {
             w.told(&[([User, Agent][i % 2], &format!("We need {hard} for the {soft} part, nothing else."))]);
         w.decoy(&[(Agent, &format!("{hard} of the {} is done.", SOFT_WORDS[(i + 5) % SOFT_WORDS.len()]))]);
         w.decoy(&[(Agent, &format!("The {soft} has another problem."))]);
-        let wrong = misspelt(hard, i, 2 + i % (hard.len() - 4));
+        let at = 2 + i % (hard.len() - 4);
+        let wrong = misspelt(hard, i, at);
         if i % 5 == 1 {
             w.decoy(&[(User, &format!("what about {wrong} here"))]);
         }
@@ -178,8 +179,12 @@ fn typos(w: &mut World) {
         if i % 3 == 0 {
             w.ask("typo", format!("{} {hard}", misspelt(soft, i / 2, 2)), &id);
         }
-        if hard.len() >= 9 {
-            w.ask("two typos", format!("{} {soft}", misspelt(&wrong, i + 1, 5)), &id);
+        if hard.len() >= 10 {
+            w.ask(
+                "two typos",
+                format!("{} {soft}", misspelt(&wrong, i + 1, if at > 4 { 1 } else { at + 3 })),
+                &id,
+            );
         }
     }
 }

@@ -2,9 +2,12 @@
 
 pub mod content;
 pub mod filter;
+pub mod forms;
+pub mod ladder;
 pub mod metadata;
 pub mod parse;
 pub mod run;
+pub mod sentence;
 pub mod snippet;
 pub mod terms;
 pub mod view;
