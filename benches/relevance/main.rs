@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench relevance`. Programs of other tools are compared on the same history if they are named:
 //! `AGF_BENCH_FR` (fast-resume), `AGF_BENCH_AGF_0_15`, `AGF_BENCH_RG`. `AGF_BENCH_MISSES=1` lists the questions of the tuning half that
-//! do not come first, `AGF_BENCH_SEED` makes another history.
+//! do not come first, `AGF_BENCH_SEED` makes another history, `AGF_BENCH_KEEP=1` leaves it where it is.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -30,11 +30,17 @@ use std::path::{Path, PathBuf};
 type Ask<'a> = Box<dyn Fn(&Question) -> Vec<String> + 'a>;
 
 fn main() -> std::io::Result<()> {
-    let home = tempfile::tempdir()?;
+    let mut home = tempfile::tempdir()?;
+    home.disable_cleanup(std::env::var_os("AGF_BENCH_KEEP").is_some());
     let seed = std::env::var("AGF_BENCH_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     let world = kinds::make(seed);
     world.write(home.path())?;
-    println!("{} sessions, {} questions", world.sessions.len(), world.questions.len());
+    println!(
+        "{} sessions, {} questions in {}",
+        world.sessions.len(),
+        world.questions.len(),
+        home.path().display()
+    );
     let files = files(home.path());
     let mut askers: Vec<(&str, Ask<'_>)> = vec![("agf", ours(home.path()))];
     for (var, name, peer) in Peer::ALL {
@@ -91,7 +97,8 @@ fn report(name: &str, questions: &[Question], ask: &Ask<'_>) {
         table.entry(q.kind).or_default()[usize::from(q.held_out)].add(score);
         all[usize::from(q.held_out)].add(score);
         if misses && !q.held_out && score.mrr < 1.0 {
-            println!("  {:.2} {}: {}", score.mrr, q.kind, q.text);
+            let first = ranked.first().map_or("nothing", String::as_str);
+            println!("  {:.2} {}: {} ({first}, not {})", score.mrr, q.kind, q.text, q.answers[0].0);
         }
     }
     println!("\n{name:<20}{:>32}{:>32}", "tuning", "held out");

@@ -148,9 +148,22 @@ impl Session {
             format!(".pi/agent/sessions/--{slug}--/{}_{}.jsonl", start.replace([':', '.'], "-"), self.id);
         let head = json!({ "type": "session", "version": 3, "id": self.id, "timestamp": start, "cwd": self.project });
         let record = |(n, (who, text)): (usize, &(Says, String))| {
-            let role = if matches!(who, Says::User) { "user" } else { "assistant" };
-            json!({ "type": "message", "id": n.to_string(), "parentId": null, "timestamp": stamp(self.at(n)),
-                "message": { "role": role, "content": [{ "type": "text", "text": text }], "timestamp": self.at(n) } })
+            let text = json!([{ "type": "text", "text": text }]);
+            let mut message = match who {
+                Says::User => json!({ "role": "user", "content": text }),
+                // Nothing of the kind stands in its logs.
+                Says::Harness => json!({ "role": "system", "content": [] }),
+                Says::Agent => json!({ "role": "assistant", "content": text }),
+                Says::Call => {
+                    let call = json!({ "type": "toolCall", "id": format!("t{n}"), "name": "bash", "arguments": { "command": text } });
+                    json!({ "role": "assistant", "content": [call] })
+                }
+                Says::Output => {
+                    json!({ "role": "toolResult", "toolCallId": format!("t{}", n.saturating_sub(1)), "toolName": "bash", "content": text })
+                }
+            };
+            message["timestamp"] = json!(self.at(n));
+            json!({ "type": "message", "id": n.to_string(), "parentId": null, "timestamp": stamp(self.at(n)), "message": message })
         };
         (path, std::iter::once(head).chain(self.turns.iter().enumerate().map(record)).collect())
     }

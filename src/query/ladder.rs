@@ -6,11 +6,13 @@ use super::metadata::{Folded, occurs};
 use super::parse::{Clause, Place, Query, Term};
 use super::run::{Found, Hit, Options, Tier};
 use super::terms::{
-    Expansion, Reach, expand, frequency, likelier, neighbours, query as index_query, together,
+    Expansion, Reach, expand, frequency, likelier, neighbours, query as index_query, together, weighted,
 };
 use super::view::View;
 use crate::index::snapshot::{Messages, texts_at};
 use crate::limits;
+use crate::text::fold;
+use std::collections::HashMap;
 
 /// What one clause found.
 struct Part<'s> {
@@ -29,7 +31,7 @@ struct Part<'s> {
 impl Part<'_> {
     fn score(&self, session: usize) -> f32 {
         let message = self.messages.as_ref().and_then(|h| h.score(session)).unwrap_or(0.0);
-        self.metadata[session].max(message)
+        self.metadata[session].max(if self.name { NAMED_ELSEWHERE * message } else { message })
     }
 }
 
@@ -49,6 +51,8 @@ const RUNGS: [Rung; 5] = [
 ];
 /// Sessions need not have every word.
 const MOST: Rung = Rung { tier: Tier::Most, reach: Reach::Typo };
+/// A project's name in what is said, beside being said in the project.
+const NAMED_ELSEWHERE: f32 = 0.3;
 /// Words in one message say more than words here and there.
 const TOGETHER: f32 = 1.5;
 /// So few sessions that a likelier spelling is looked for too.
@@ -66,6 +70,8 @@ pub struct Search<'s, 'v> {
     metadata: Vec<Vec<f32>>,
     /// Whether a clause is the name of a project.
     names: Vec<bool>,
+    /// Sessions whose titles hold the whole query, with how well.
+    titled: HashMap<u32, f32>,
 }
 
 impl<'s, 'v> Search<'s, 'v> {
@@ -74,8 +80,17 @@ impl<'s, 'v> Search<'s, 'v> {
         let messages =
             view.snapshot.messages.as_ref().filter(|_| options.content && query.place != Place::Title);
         let names = vec![false; query.clauses.len()];
-        let mut search =
-            Self { view, query, options, searched, allowed, messages, metadata: Vec::new(), names };
+        let mut search = Self {
+            view,
+            query,
+            options,
+            searched,
+            allowed,
+            messages,
+            metadata: Vec::new(),
+            names,
+            titled: HashMap::new(),
+        };
         search.match_metadata();
         search
     }
@@ -136,6 +151,7 @@ impl<'s, 'v> Search<'s, 'v> {
         let terms = || heavy().flat_map(|c| &c.any);
         let mut marked = vec![false; self.view.sessions.len()];
         self.view.haystack().mark(terms(), &mut marked);
+        let whole = self.whole();
         let texts = if self.options.summaries { self.view.snapshot.all_texts() } else { Vec::new() };
         for (i, session) in self.view.sessions.iter().enumerate().filter(|(i, _)| self.searched[*i]) {
             let text = self.texts(session.unit, &texts);
@@ -143,6 +159,9 @@ impl<'s, 'v> Search<'s, 'v> {
                 continue;
             }
             let folded = Folded::new(session, &text);
+            if let Some(score) = whole.as_deref().map(|w| folded.phrase(w)).filter(|s| *s > 0.0) {
+                self.titled.insert(i as u32, score);
+            }
             for (n, clause) in clauses.iter().enumerate().filter(|(_, c)| !c.light) {
                 scores[n][i] =
                     clause.any.iter().map(|t| folded.score(t, self.query.place)).fold(0.0, f32::max);
@@ -151,6 +170,15 @@ impl<'s, 'v> Search<'s, 'v> {
         }
         scores.iter_mut().for_each(|s| by_rarity(s));
         self.metadata = scores;
+    }
+
+    /// A query of several plain words as one text, folded.
+    fn whole(&self) -> Option<String> {
+        let plain = |c: &Clause| !c.negated && matches!(c.any.as_slice(), [t] if !t.quoted && !t.prefix);
+        let clauses = &self.query.clauses;
+        (clauses.len() > 1 && clauses.iter().all(plain)).then(|| {
+            fold::fold(&clauses.iter().map(|c| c.any[0].text.as_str()).collect::<Vec<_>>().join(" "))
+        })
     }
 
     fn texts(&self, unit: u32, all: &[u8]) -> String {
@@ -169,7 +197,10 @@ impl<'s, 'v> Search<'s, 'v> {
         // A word that is there as typed is not stretched for the sake of another one, unless it looks mistyped.
         for r in Reach::ALL.into_iter().filter(|r| *r <= rung.reach) {
             let e = expand(term, r, messages);
-            if !exists(&e, messages) {
+            // Parts of a name that exist need not stand side by side: only their own reading takes them.
+            let by_parts =
+                r == Reach::Form && rung.reach != r && e.sequences.iter().any(|s| s.steps.len() > 1);
+            if by_parts || !exists(&e, messages) {
                 continue;
             }
             let mut all = vec![e];
@@ -252,6 +283,11 @@ impl<'s, 'v> Search<'s, 'v> {
             .iter_mut()
             .filter(|p| !p.clause.negated)
             .filter_map(|p| Some((p.query.take()?, all && !p.name)))
+            .map(
+                |(q, needed)| {
+                    if all && !needed { (weighted(q, NAMED_ELSEWHERE), needed) } else { (q, needed) }
+                },
+            )
             .collect();
         let query = together(words, more);
         collect(self.view, messages, query.as_ref(), &self.searched, &self.query.roles).map(Some)
@@ -264,7 +300,12 @@ impl<'s, 'v> Search<'s, 'v> {
                 found.hidden += 1;
                 continue;
             }
-            score += TOGETHER * together.and_then(|h| h.score(session)).unwrap_or(0.0);
+            if let Some(message) = together.and_then(|h| h.score(session)) {
+                // What is said in a project is said together with its name.
+                let names: f32 = parts.iter().filter(|p| p.name).map(|p| p.metadata[session]).sum();
+                score += TOGETHER * (message + names);
+            }
+            score += self.titled.get(&(session as u32)).copied().unwrap_or(0.0);
             let messages = self.passages(session, parts, together);
             found.hits.push(Hit { session: session as u32, score, late: false, messages });
         }

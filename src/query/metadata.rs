@@ -58,7 +58,7 @@ impl Folded {
         };
         [
             title,
-            12.0 * quality(&self.name, &wanted),
+            16.0 * quality(&self.name, &wanted),
             4.0 * quality(&self.path, &wanted),
             branch(&self.branch, &wanted),
             5.0 * quality(&self.rest, &wanted),
@@ -66,6 +66,11 @@ impl Folded {
         ]
         .into_iter()
         .fold(0.0, f32::max)
+    }
+
+    /// How much more a title counts that holds the words of a query side by side.
+    pub fn phrase(&self, words: &str) -> f32 {
+        30.0 * quality(&self.title, words)
     }
 
     /// Whether a term is the project's name or a whole word of it.

@@ -67,7 +67,13 @@ pub fn expand(term: &Term, reach: Reach, messages: &Messages) -> Expansion {
         Reach::Exact if term.prefix || single => even(prefixed(messages, &last.term)),
         Reach::Exact => vec![(last.term.clone(), 1.0)],
         Reach::Prefix if !term.quoted => even(prefixed(messages, &last.term)),
-        Reach::Form if !term.quoted && head.is_empty() => other_forms(messages, &last.term),
+        Reach::Form if !term.quoted && head.is_empty() => {
+            let parts = by_parts(term);
+            if parts.is_some() {
+                return Expansion { sequences: parts.into_iter().collect(), corrected: None };
+            }
+            other_forms(messages, &last.term)
+        }
         Reach::Typo if !term.quoted && head.is_empty() => {
             let words = similar(messages, &last.term);
             corrected = words.first().map(|(w, _)| w.clone());
@@ -118,14 +124,16 @@ fn other_forms(messages: &Messages, word: &str) -> Vec<(String, f32)> {
     super::forms::forms(word).into_iter().filter(known).map(|f| (f, FORM_WEIGHT)).collect()
 }
 
+/// An identifier by its parts: half a name is found in the whole one.
+fn by_parts(term: &Term) -> Option<Sequence> {
+    let parts = tokenize::parts(&term.text);
+    let steps = || parts.iter().enumerate().map(|(i, p)| (i as u32, p.clone())).collect();
+    (parts.len() > 1).then(|| Sequence { steps: steps(), weight: 1.0 })
+}
+
 /// An identifier by its parts, a single word as the middle of others.
 fn parts(term: &Term, alone: bool, word: &str, messages: &Messages) -> Expansion {
-    let parts = tokenize::parts(&term.text);
-    let mut sequences = Vec::new();
-    if parts.len() > 1 {
-        let steps = parts.into_iter().enumerate().map(|(i, p)| (i as u32, p)).collect();
-        sequences.push(Sequence { steps, weight: 1.0 });
-    }
+    let mut sequences: Vec<Sequence> = by_parts(term).into_iter().collect();
     if alone && word.is_ascii() && word.len() >= 3 {
         let holding = holding(messages, word).into_iter();
         sequences.extend(holding.map(|(w, _)| Sequence { steps: vec![(0, w)], weight: 1.0 }));
@@ -289,10 +297,12 @@ fn one_of(mut any: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
     }
 }
 
+pub fn weighted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
+    if weight == 1.0 { query } else { Box::new(BoostQuery::new(query, weight)) }
+}
+
 fn both_fields(steps: &[(u32, String)], weight: f32, fields: &Fields, place: Place) -> Vec<Box<dyn Query>> {
-    let in_field = |field, weight: f32| -> Box<dyn Query> {
-        if weight == 1.0 { one(steps, field) } else { Box::new(BoostQuery::new(one(steps, field), weight)) }
-    };
+    let in_field = |field, weight: f32| weighted(one(steps, field), weight);
     let mut any = Vec::new();
     if place != Place::Tool {
         any.push(in_field(fields.prose, weight));
