@@ -1,8 +1,8 @@
 //! The kinds of questions, each with its right answers and what comes close to them.
 
-use crate::stores::Says::{Agent, Call, Harness, Output, User};
-use crate::words::{FOREIGN, HARD_WORDS, NOUNS, PROJECTS, SMALL_TALK, SOFT_WORDS, STORIES, VERBS};
-use crate::world::World;
+use super::stores::Says::{Agent, Call, Harness, Output, User};
+use super::words::{FOREIGN, HARD_WORDS, NOUNS, PROJECTS, SMALL_TALK, SOFT_WORDS, STORIES, VERBS};
+use super::world::World;
 
 /// The whole history.
 pub fn make(seed: u64) -> World {

@@ -1,6 +1,6 @@
 //! Writes made-up sessions the way Claude Code, Codex and pi do.
 
-use crate::corpus::civil;
+use super::corpus::civil;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;

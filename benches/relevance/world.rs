@@ -1,9 +1,9 @@
 //! A history with known answers: how sessions and questions are put into it.
 
-use crate::corpus::{Random, uuid};
-use crate::measure::Question;
-use crate::stores::{Agent, Says, Session};
-use crate::words::{NOUNS, PROJECTS, SMALL_TALK, STORIES, VERBS};
+use super::corpus::{Random, uuid};
+use super::measure::Question;
+use super::stores::{Agent, Says, Session};
+use super::words::{NOUNS, PROJECTS, SMALL_TALK, STORIES, VERBS};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! Questions: what was asked, which sessions it means, in which order, and the passages that show it.
 
 pub mod content;
+pub mod failed;
 pub mod filter;
 pub mod forms;
 pub mod ladder;

@@ -55,6 +55,8 @@ pub enum Condition {
     Since(i64),
     Until(i64),
     Is(Is),
+    /// A tool failed in it.
+    HasError,
 }
 
 /// A parsed query.
@@ -187,6 +189,7 @@ impl Query {
                 Some(is) => Condition::Is(is),
                 None => return false,
             },
+            "has" if value == "error" => Condition::HasError,
             "since" | "until" | "on" => return self.time(key, value, word.negated, clock),
             _ => return !word.negated && self.message_condition(key, value),
         };

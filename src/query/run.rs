@@ -1,9 +1,10 @@
 //! Answering a query: which sessions are asked about, what is found in them, in which order.
 
 use super::content::Message;
+use super::failed::failed;
 use super::filter::{Allowed, SessionFilter, allowed};
 use super::ladder::Search;
-use super::parse::Query;
+use super::parse::{Condition, Query};
 use super::view::View;
 use std::collections::HashSet;
 
@@ -83,7 +84,11 @@ const NAMED_TIME: f32 = 1.6;
 
 /// Runs a query.
 pub fn run(view: &View<'_>, query: &Query, options: &Options) -> tantivy::Result<Found> {
-    let allowed = allowed(view, &options.filter, query);
+    let mut allowed = allowed(view, &options.filter, query);
+    for (_, not) in query.conditions.iter().filter(|(c, _)| *c == Condition::HasError) {
+        let failed = failed(view)?;
+        allowed.only(|s| failed[s] != *not);
+    }
     let mut found =
         if query.has_text() { Search::new(view, query, options, &allowed).ladder()? } else { list(&allowed) };
     if query.has_text() && options.sort == Sort::Relevance {

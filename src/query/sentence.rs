@@ -84,7 +84,7 @@ const COMMON: &[&str] = &[
     "your",
 ];
 
-/// Marks the words that need not occur: common ones, if others are there, and those that only say when.
+/// Marks what need not occur if other words are there: common words, those that only say when, and mere signs.
 pub fn soften(query: &mut Query, clock: &Clock) {
     let plain: Vec<String> = query.clauses.iter().map(|c| plain(c).unwrap_or_default()).collect();
     if plain.len() >= 3 {
@@ -94,7 +94,9 @@ pub fn soften(query: &mut Query, clock: &Clock) {
         });
     }
     for (clause, word) in query.clauses.iter_mut().zip(&plain) {
-        clause.light |= COMMON.contains(&word.as_str());
+        // Signs alone are no words of the index: `(a && b)` is found by its words.
+        let signs = !clause.negated && clause.any.iter().all(|t| t.steps.is_empty());
+        clause.light |= signs || COMMON.contains(&word.as_str());
     }
     if !query.clauses.iter().any(|c| !c.negated && !c.light) {
         query.clauses.iter_mut().for_each(|c| c.light = false);
@@ -170,6 +172,8 @@ mod tests {
         assert_eq!(heavy(&q), ["fix", "flaky", "retry", "billing"]);
         let q = parse("what was it?", &clock(), |_| false);
         assert_eq!(heavy(&q).len(), 3, "nothing but common words: all count");
+        let q = parse("(a1 && b1) ||", &clock(), |_| false);
+        assert_eq!(heavy(&q), ["(a1", "b1)"]);
         let q = parse("\"how did we\" fix -the", &clock(), |_| false);
         assert_eq!(heavy(&q).len(), 3);
     }

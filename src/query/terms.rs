@@ -313,6 +313,12 @@ fn both_fields(steps: &[(u32, String)], weight: f32, fields: &Fields, place: Pla
     any
 }
 
+/// Words side by side in what tools say.
+pub fn phrase_in_tool(steps: &[tokenize::Step], fields: &Fields) -> Box<dyn Query> {
+    let steps: Vec<_> = steps.iter().map(|s| (s.position, s.term.clone())).collect();
+    one(&steps, fields.tool)
+}
+
 fn one(sequence: &[(u32, String)], field: Field) -> Box<dyn Query> {
     let term = |word: &str| IndexTerm::from_field_text(field, word);
     match sequence {
