@@ -29,7 +29,7 @@ impl Random {
         self.next() % n.max(1)
     }
 
-    fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+    pub fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.below(all.len() as u64) as usize]
     }
 
@@ -202,7 +202,8 @@ pub fn make(home: &Path, spec: &Spec) -> std::io::Result<Made> {
     Ok(made)
 }
 
-fn uuid(random: &mut Random) -> String {
+/// An id that looks like one.
+pub fn uuid(random: &mut Random) -> String {
     let (a, b) = (random.next(), random.next());
     format!(
         "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
@@ -353,7 +354,7 @@ impl Session<'_> {
 }
 
 /// The calendar date of a day since 1970-01-01.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub fn civil(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let doe = z.rem_euclid(146_097);

@@ -96,7 +96,7 @@ pub struct SearchData {
     pub next_offset: Option<u64>,
     pub warnings: Vec<Warning>,
     pub next_cursor: Option<String>,
-    /// How the words were read: exact, prefix, typo, part, most, subsequence.
+    /// How the words were read: exact, prefix, form, typo, part, most, subsequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
     /// Sessions that match but were left out because no person drove them.
@@ -110,6 +110,9 @@ pub struct SearchData {
     /// Whether the page ends early because of its size.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// The query with words that look mistyped as they were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<Clean>,
 }
 
 /// A session that belongs to another one.

@@ -11,6 +11,7 @@ use crate::limits;
 use crate::provider::registry;
 use crate::query::parse::{Clock, Query, parse, span};
 use crate::query::{self, Found, Options, SessionFilter, Sort, run};
+use crate::text::Clean;
 
 /// A request that passed its checks.
 struct Question<'r> {
@@ -151,7 +152,17 @@ fn page(ready: &Ready<'_>, q: &Question<'_>) -> Result<SearchData> {
         content_total,
         index: ready.index.clone(),
         truncated: false,
+        did_you_mean: corrected(&q.request.query, &found),
     })
+}
+
+/// The query as it was read, if words in it were corrected.
+fn corrected(query: &str, found: &Found) -> Option<Clean> {
+    if found.hits.is_empty() || found.corrections.is_empty() {
+        return None;
+    }
+    let read = found.corrections.iter().fold(query.to_owned(), |q, (typed, word)| q.replacen(typed, word, 1));
+    Some(Clean::line(&read, limits::QUERY_MAX))
 }
 
 fn rows(

@@ -33,7 +33,17 @@ pub struct Allowed {
     pub hidden: Vec<bool>,
 }
 
-/// Applies all conditions.
+impl Allowed {
+    /// Leaves out the sessions of which this is not so.
+    pub fn only(&mut self, so: impl Fn(usize) -> bool) {
+        for session in (0..self.sessions.len()).filter(|s| !so(*s)) {
+            self.sessions[session] = false;
+            self.hidden[session] = false;
+        }
+    }
+}
+
+/// Applies all conditions on sessions.
 pub fn allowed(view: &View<'_>, filter: &SessionFilter, query: &Query) -> Allowed {
     let mut projects = Projects { wanted: filter.project.as_ref(), seen: HashMap::new() };
     let wants_children = query.conditions.iter().any(|(c, not)| !not && *c == Condition::Is(Is::Subagent));
@@ -105,7 +115,8 @@ fn normal(path: &str) -> String {
 }
 
 fn conditions(session: &Session<'_>, query: &Query) -> bool {
-    query.conditions.iter().all(|(c, not)| holds(session, c) != *not)
+    let of_session = query.conditions.iter().filter(|(c, _)| *c != Condition::HasError);
+    of_session.into_iter().all(|(c, not)| holds(session, c) != *not)
 }
 
 fn holds(session: &Session<'_>, condition: &Condition) -> bool {
@@ -125,6 +136,8 @@ fn holds(session: &Session<'_>, condition: &Condition) -> bool {
         Condition::Is(Is::Archived) => facts.archived,
         Condition::Is(Is::Fork) => facts.forked_from.is_some() || facts.copied,
         Condition::Is(Is::Subagent) => facts.parent.is_some() || facts.source_kind == "subagent",
+        // Known only from the messages: see `Allowed::only`.
+        Condition::HasError => true,
         Condition::Is(Is::Interactive) => facts.interactive != Interactivity::No,
     }
 }

@@ -7,7 +7,8 @@ use super::content::{Hits, Message, collect};
 use super::family::are_copies;
 use super::filter::allowed;
 use super::parse::Query;
-use super::run::{COMMON, Found, Hit, Options, Sort, run};
+use super::run::{Found, Hit, Options, Sort, run};
+use super::sentence::COMMON;
 use super::view::View;
 use crate::index::snapshot::Messages;
 use crate::limits::{LIKE_TERMS_MAX, LIKE_TEXT_MAX, MATCHES_MAX};
@@ -177,7 +178,7 @@ fn alike(
         let part: f32 = held().map(|(weight, _)| weight).sum();
         let enough = held().count() >= least && part >= LEAST;
         let long = 1.0 + (1.0 + view.sessions[at].facts.messages as f32).ln() / 10.0;
-        enough.then(|| Hit { session, score: part / long, messages: best(&found, at) })
+        enough.then(|| Hit { session, score: part / long, late: false, messages: best(&found, at) })
     };
     Ok((0..view.sessions.len() as u32).filter(|s| wanted[*s as usize]).filter_map(hit).collect())
 }

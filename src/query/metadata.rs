@@ -63,14 +63,25 @@ impl Folded {
         };
         [
             title,
-            12.0 * quality(&self.name, &wanted),
+            16.0 * quality(&self.name, &wanted),
             4.0 * quality(&self.path, &wanted),
-            6.0 * quality(&self.branch, &wanted),
+            branch(&self.branch, &wanted),
             5.0 * quality(&self.rest, &wanted),
             id,
         ]
         .into_iter()
         .fold(0.0, f32::max)
+    }
+
+    /// How much more a title counts that holds the words of a query side by side.
+    pub fn phrase(&self, words: &str) -> f32 {
+        30.0 * quality(&self.title, words)
+    }
+
+    /// Whether a term is the project's name or a whole word of it.
+    pub fn is_named(&self, term: &Term) -> bool {
+        let wanted = fold::fold(term.text.trim());
+        wanted.len() >= 3 && quality(&self.name, &wanted) >= 1.0
     }
 
     /// The last resort: the letters in their order, from the beginning of one word of the title or of the project's name.
@@ -142,6 +153,13 @@ pub fn occurs<'t>(mut terms: impl Iterator<Item = &'t Term>, texts: &str) -> boo
         && terms.any(|t| {
             Some(fold::fold(t.text.trim())).filter(|n| !n.is_empty()).is_some_and(|n| folded.contains(&n))
         })
+}
+
+/// A branch asked for by its name is meant; a single word of it may be a coincidence.
+fn branch(name: &str, wanted: &str) -> f32 {
+    let compound = wanted.contains(|c: char| !c.is_alphanumeric());
+    let weight = if compound || name == wanted { 30.0 } else { 6.0 };
+    weight * quality(name, wanted)
 }
 
 /// 1 for a whole word, less for its beginning, less for its middle. One or two letters must begin a word.

@@ -3,13 +3,17 @@
 pub mod content;
 pub mod collapse;
 pub mod copies;
+pub mod failed;
 pub mod family;
 pub mod filter;
+pub mod forms;
+pub mod ladder;
 pub mod like;
 pub mod metadata;
 pub mod order;
 pub mod parse;
 pub mod run;
+pub mod sentence;
 pub mod snippet;
 pub mod terms;
 pub mod view;

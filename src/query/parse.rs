@@ -32,6 +32,8 @@ pub struct Term {
 pub struct Clause {
     pub any: Vec<Term>,
     pub negated: bool,
+    /// A word of a sentence that need not occur.
+    pub light: bool,
 }
 
 /// A kind of session to ask for with `is:`.
@@ -53,6 +55,8 @@ pub enum Condition {
     Since(i64),
     Until(i64),
     Is(Is),
+    /// A tool failed in it.
+    HasError,
 }
 
 /// A parsed query.
@@ -64,6 +68,8 @@ pub struct Query {
     /// Only messages of these roles, if any are named.
     pub roles: Vec<Role>,
     pub place: Place,
+    /// The time a sentence speaks of. Sessions of that time come first; others are not left out.
+    pub about: Option<(i64, i64)>,
 }
 
 impl Query {
@@ -95,6 +101,7 @@ pub fn parse(text: &str, clock: &Clock, known_agent: impl Fn(&str) -> bool) -> Q
         }
         query.add(word, std::mem::take(&mut join));
     }
+    super::sentence::soften(&mut query, clock);
     query
 }
 
@@ -161,7 +168,7 @@ impl Query {
         if join && let Some(last) = self.clauses.last_mut() {
             return last.any.push(term);
         }
-        self.clauses.push(Clause { any: vec![term], negated: word.negated });
+        self.clauses.push(Clause { any: vec![term], negated: word.negated, light: false });
     }
 
     /// Takes `key:value` if both mean something.
@@ -182,6 +189,7 @@ impl Query {
                 Some(is) => Condition::Is(is),
                 None => return false,
             },
+            "has" if value == "error" => Condition::HasError,
             "since" | "until" | "on" => return self.time(key, value, word.negated, clock),
             _ => return !word.negated && self.message_condition(key, value),
         };
@@ -257,6 +265,22 @@ pub fn span(value: &str, clock: &Clock) -> Option<(i64, i64)> {
     let civil = value.parse::<jiff::civil::DateTime>().ok()?;
     let at = clock.zone.to_timestamp(civil).ok()?.as_millisecond();
     Some((at, at))
+}
+
+/// The calendar week, month or year before this one.
+pub fn previous(unit: &str, clock: &Clock) -> Option<(i64, i64)> {
+    let today =
+        jiff::Timestamp::from_millisecond(clock.now_ms).ok()?.to_zoned_datetime(clock.zone.clone()).date();
+    let (first, length) = match unit {
+        "week" => {
+            let monday = i64::from(today.weekday().to_monday_zero_offset());
+            (today.checked_sub(jiff::Span::new().days(monday)).ok()?, jiff::Span::new().weeks(1))
+        }
+        "month" => (today.first_of_month(), jiff::Span::new().months(1)),
+        _ => (today.first_of_year(), jiff::Span::new().years(1)),
+    };
+    let before = first.checked_sub(length).ok()?;
+    Some((day(before, clock)?.0, day(first, clock)?.0 - 1))
 }
 
 fn day(date: jiff::civil::Date, clock: &Clock) -> Option<(i64, i64)> {

@@ -91,6 +91,8 @@ struct Search {
     #[serde(default)]
     content_total: Option<u64>,
     index: Index,
+    #[serde(default)]
+    did_you_mean: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -154,7 +154,7 @@ fn the_search_syntax_is_that_of_the_parser() {
         assert!(query.clauses.is_empty(), "{condition} is taken for text");
         keys.insert(condition.trim_start_matches('-').split(':').next().unwrap().to_owned());
     }
-    let expected = ["agent", "branch", "in", "is", "model", "on", "project", "role", "since", "until"];
+    let expected = ["agent", "branch", "has", "in", "is", "model", "on", "project", "role", "since", "until"];
     assert_eq!(keys.into_iter().collect::<Vec<_>>(), expected);
     for text in ["foo_bar::Baz", "a:b", "agent:nobody", "role:boss", "since:never", "http://x"] {
         assert!(!parse(text, &clock, |a| registry::find(a).is_some()).clauses.is_empty(), "{text} is text");

@@ -115,12 +115,16 @@ fn remarks(found: &SearchData) -> String {
     if let Some(tier) = found.tier.as_deref().filter(|t| *t != "exact") {
         let how = match tier {
             "prefix" => "words that begin like yours",
+            "form" => "other forms of your words",
             "typo" => "words spelled nearly like yours",
             "part" => "words that hold yours",
             "most" => "most of your words",
             _ => "your letters in names and titles",
         };
         out += &format!("nothing matches exactly; these match {how}\n");
+    }
+    if let Some(read) = &found.did_you_mean {
+        out += &format!("did you mean: {read}\n");
     }
     out + &output::warnings(&found.warnings)
 }
