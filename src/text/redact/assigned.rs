@@ -62,7 +62,9 @@ const SUFFIXES: &[&str] =
     &["prod", "production", "dev", "staging", "test", "live", "old", "new", "primary", "secondary", "backup"];
 
 const NAME_MAX: usize = 64;
-const VALUE_MAX: usize = 1024;
+/// What is looked at of a value to tell what it is, and how far it is masked.
+const LOOK: usize = 256;
+const VALUE_MAX: usize = 16 << 10;
 
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,12 +81,23 @@ struct Value {
     style: Style,
 }
 
+impl Value {
+    /// Whether there may be more of it than was looked at.
+    fn is_long(&self) -> bool {
+        self.end - self.start > LOOK - 8
+    }
+}
+
 pub fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    for at in memchr3_iter(b':', b'=', b'>', bytes) {
+    let mut done = 0;
+    for at in memchr3_iter(b':', b'=', b'>', bytes).filter(|at| *at > 0) {
+        if at < done {
+            continue;
+        }
         let Some((start, tight)) = sign(bytes, at) else { continue };
         let Some(named) = name_before(text, at) else { continue };
-        take(text, named, value_at(text, start, tight), found);
+        done = take(text, named, value_at(text, start, tight), found);
     }
     flags(text, found);
     phrases(text, found);
@@ -96,22 +109,27 @@ pub fn is_secret_field(name: &str, value: &str) -> bool {
     matches!(named, Some(Named::One(sort)) if is_secret(value, sort, Style::Quoted, false))
 }
 
-fn take(text: &str, named: Named, value: Option<Value>, found: &mut Vec<Found>) {
-    let Some(v) = value else { return };
-    match named {
-        Named::Cookies => cookies(text, &v, found),
-        Named::One(sort) => {
-            let v = without_scheme(text, v);
-            let value = text[v.start..v.end].trim_end_matches("...").trim_end_matches('…');
-            if is_secret(value, sort, v.style, is_cut(text, v.start + value.len())) {
-                found.push(Found {
-                    start: v.start,
-                    end: v.end,
-                    kind: if sort == Sort::Password { "password" } else { "secret" },
-                });
-            }
-        }
+/// Takes a value that is secret; up to where no further name needs a look.
+fn take(text: &str, named: Named, value: Option<Value>, found: &mut Vec<Found>) -> usize {
+    let Some(v) = value else { return 0 };
+    let Named::One(sort) = named else { return cookies(text, &v, found) };
+    let v = without_scheme(text, v);
+    let value = text[v.start..v.end].trim_end_matches("...").trim_end_matches('…');
+    if is_secret(value, sort, v.style, is_cut(text, v.start + value.len())) {
+        let kind = if sort == Sort::Password { "password" } else { "secret" };
+        let end = whole(text, &v);
+        found.push(Found { start: v.start, end, kind });
+        return end;
     }
+    if v.is_long() { v.end } else { 0 }
+}
+
+/// The end of a value that was looked at in part.
+fn whole(text: &str, v: &Value) -> usize {
+    let part = |b: &&u8| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`');
+    let rest = &text.as_bytes()[v.end..];
+    let more = if v.is_long() { rest.iter().take(VALUE_MAX).take_while(part).count() } else { 0 };
+    super::ceil_boundary(text, v.end + more)
 }
 
 /// Where the value begins if this is a sign between a name and its value, and whether it stands close.
@@ -229,7 +247,7 @@ fn quoted(text: &str, at: usize, quote: u8, escaped: bool) -> Value {
     if start == at + 2 {
         return Value { start, end: start, style: Style::Quoted };
     }
-    let rest = &bytes[start..bytes.len().min(start + VALUE_MAX)];
+    let rest = &bytes[start..bytes.len().min(start + LOOK)];
     let mut end = 0;
     while end < rest.len() && rest[end] != b'\n' && rest[end] != quote {
         if rest[end] == b'\\' {
@@ -267,7 +285,7 @@ fn bare(text: &str, at: usize, tight: bool) -> Option<Value> {
                     | b'\\'
             )
     };
-    let rest = &bytes[at..bytes.len().min(at + VALUE_MAX)];
+    let rest = &bytes[at..bytes.len().min(at + LOOK)];
     let mut end = rest.iter().position(stop).unwrap_or(rest.len());
     let next = rest.get(end).copied().unwrap_or(0);
     // A call, an index or a type; in a shell the value goes on.
@@ -315,10 +333,10 @@ fn without_scheme(text: &str, v: Value) -> Value {
 }
 
 /// The values of `a=b; c=d`, to the end of the line or of the quotes.
-fn cookies(text: &str, v: &Value, found: &mut Vec<Found>) {
+fn cookies(text: &str, v: &Value, found: &mut Vec<Found>) -> usize {
     let bytes = text.as_bytes();
     let stop = |b: &u8| matches!(b, b'\n' | b'\r' | b'"' | b'\'' | b'\\' | b'`');
-    let rest = &bytes[v.start..bytes.len().min(v.start + 4 * VALUE_MAX)];
+    let rest = &bytes[v.start..bytes.len().min(v.start + VALUE_MAX / 4)];
     let end = super::floor_boundary(text, v.start + rest.iter().position(stop).unwrap_or(rest.len()));
     let mut at = v.start;
     for pair in text[at..end].split(';') {
@@ -334,6 +352,7 @@ fn cookies(text: &str, v: &Value, found: &mut Vec<Found>) {
         }
         at += pair.len() + 1;
     }
+    if end - v.start > LOOK { end } else { 0 }
 }
 
 /// `--password x`, `--api-key 'x'`, `--cookie a=b`.
@@ -381,7 +400,7 @@ fn phrases(text: &str, found: &mut Vec<Found>) {
             let start = i + phrase.trim_end_matches('\'').len();
             let Some(v) = value_at(text, start, true) else { continue };
             match *phrase {
-                "-b " => cookies(text, &v, found),
+                "-b " => _ = cookies(text, &v, found),
                 "-u " => {
                     let Some(colon) = text[v.start..v.end].find(':') else { continue };
                     take(
@@ -391,7 +410,7 @@ fn phrases(text: &str, found: &mut Vec<Found>) {
                         found,
                     );
                 }
-                _ => take(text, Named::One(Sort::Password), Some(v), found),
+                _ => _ = take(text, Named::One(Sort::Password), Some(v), found),
             }
         }
     }

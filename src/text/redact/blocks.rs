@@ -34,7 +34,9 @@ pub fn find(text: &str, found: &mut Vec<Found>) {
     let mut i = 0;
     while let Some(line) = lines.get(i) {
         i += 1;
-        let close = lines.get(i).filter(|c| line.begins && !c.begins && c.start - line.end < LONGEST);
+        let close = lines
+            .get(i)
+            .filter(|c| line.begins && !c.begins && (line.end..line.end + LONGEST).contains(&c.start));
         let block = match close {
             Some(close) => {
                 i += 1;
@@ -131,7 +133,8 @@ fn forward(text: &str, start: usize) -> Option<usize> {
 /// The last line of a key, or what was left of the one that was cut.
 fn is_rest(text: &str, c: &Range<usize>, key: Option<usize>) -> bool {
     let value = &text[c.clone()];
-    let line = || text[..c.start].rfind(['\n', '\\']).map_or(0, |i| i + 1);
+    let near = super::ceil_boundary(text, c.start.saturating_sub(FIRST_GAP));
+    let line = || text[near..c.start].rfind(['\n', '\\']).map_or(near, |i| near + i + 1);
     let from = key.unwrap_or_else(line);
     // Numbers and quotes may stand before it, words do not.
     let alone = !text.as_bytes()[from..c.start].iter().any(u8::is_ascii_alphabetic);

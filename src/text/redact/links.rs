@@ -28,7 +28,7 @@ pub fn find(text: &str, found: &mut Vec<Found>) {
 
 /// How far an address goes. One in an escaped string ends before the escape.
 fn end_of(text: &str, start: usize) -> usize {
-    const LONGEST: usize = 2048;
+    const LONGEST: usize = 1024;
     let stop =
         |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'|');
     let bytes = &text.as_bytes()[start..];

@@ -221,14 +221,15 @@ const MARKS: &[(&str, usize, usize, &str)] = &[
 ];
 
 fn marked(text: &str, found: &mut Vec<Found>) {
+    const MOST: usize = 128;
     let bytes = text.as_bytes();
     for (mark, before, after, kind) in MARKS {
         for at in memmem::find_iter(bytes, mark) {
             let head =
                 bytes[..at].iter().rev().take(*before).take_while(|b| is(**b, WORD | DOT | TILDE)).count();
             let start = at + mark.len();
-            let len = run(&bytes[start..], WORD | DOT | TILDE);
-            let whole = len >= *after && len <= 120 && looks_made(&text[start..start + len]);
+            let len = run(&bytes[start..bytes.len().min(start + MOST)], WORD | DOT | TILDE);
+            let whole = len >= *after && len < MOST && looks_made(&text[start..start + len]);
             let cut = len >= 6 && len < *after && is_cut(text, start + len);
             if head == *before && (whole || cut) {
                 found.push(Found { start: at - head, end: start + len, kind });
