@@ -106,6 +106,17 @@ impl Conversation {
         })?;
         Ok(shown)
     }
+
+    /// When a message was said.
+    pub fn time_of(&self, index: u64) -> Result<Option<i64>> {
+        let mut time = None;
+        self.walk(&mut |s| {
+            if s.index == index {
+                time = Some(s.message.timestamp_ms);
+            }
+        })?;
+        Ok(time)
+    }
 }
 
 impl Part {
