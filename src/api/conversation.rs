@@ -71,7 +71,7 @@ fn gone() -> Error {
 impl Conversation {
     /// Hands over every message, copies included, in the order of their numbers.
     pub fn walk(&self, each: &mut dyn FnMut(Spoken<'_>)) -> Result<Vec<Warning>> {
-        let mut seen = Seen::default();
+        let mut seen = Seen::new(READ_COPIES_MAX);
         let mut warnings = Vec::new();
         let (mut read, mut unreadable) = (false, false);
         for part in &self.parts {
@@ -83,6 +83,11 @@ impl Conversation {
                     warnings.push(part.warning("unreadable", "a file of the session cannot be read"));
                 }
             }
+        }
+        if let Some(part) = self.parts.last().filter(|_| seen.full) {
+            warnings.push(
+                part.warning("copies", "the session is too large to leave out all copies of its messages"),
+            );
         }
         match (read, unreadable) {
             (true, _) => Ok(warnings),
@@ -105,6 +110,17 @@ impl Conversation {
             }
         })?;
         Ok(shown)
+    }
+
+    /// When a message was said.
+    pub fn time_of(&self, index: u64) -> Result<Option<i64>> {
+        let mut time = None;
+        self.walk(&mut |s| {
+            if s.index == index {
+                time = Some(s.message.timestamp_ms);
+            }
+        })?;
+        Ok(time)
     }
 }
 
@@ -133,17 +149,26 @@ impl Part {
 }
 
 /// What was said in units that others may be copies of: hash and number.
-#[derive(Default)]
-struct Seen(HashMap<u64, u64>);
+struct Seen {
+    numbers: HashMap<u64, u64>,
+    most: usize,
+    /// Not all could be remembered.
+    full: bool,
+}
 
 impl Seen {
+    fn new(most: usize) -> Self {
+        Self { numbers: HashMap::new(), most, full: false }
+    }
+
     /// The number of the same message in an earlier unit. The first of equal ones is remembered.
     fn copy_of(&mut self, key: u64, index: u64) -> Option<u64> {
-        match self.0.get(&key) {
+        match self.numbers.get(&key) {
             Some(earlier) => Some(*earlier).filter(|e| e / BLOCK != index / BLOCK),
             None => {
-                if self.0.len() < READ_COPIES_MAX {
-                    self.0.insert(key, index);
+                self.full |= self.numbers.len() == self.most;
+                if !self.full {
+                    self.numbers.insert(key, index);
                 }
                 None
             }
@@ -216,4 +241,19 @@ fn hash(kin: u64, m: &Message<'_>, time: i64, nth: u64) -> u64 {
     hash.update(b"\0");
     hash.update(m.text.as_bytes());
     hash.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_earlier_unit_holds_is_a_copy() {
+        let mut seen = Seen::new(2);
+        assert_eq!((seen.copy_of(7, 0), seen.copy_of(7, 1)), (None, None));
+        assert_eq!((seen.copy_of(7, BLOCK), seen.copy_of(8, BLOCK + 1)), (Some(0), None));
+        assert!(!seen.full);
+        // Beyond the limit nothing is remembered, and that is known.
+        assert_eq!((seen.copy_of(9, BLOCK + 2), seen.copy_of(9, 2 * BLOCK), seen.full), (None, None, true));
+    }
 }

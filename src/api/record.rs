@@ -157,11 +157,11 @@ fn shown(ready: &Ready<'_>, index: &Messages, at: &Stored, words: &HashSet<Strin
         Some(tool) => snippet(&format!("{tool}: {}", message.text), words),
         None => snippet(&message.text, words),
     }?;
-    let number = number(ready, index, at, &message);
+    let (number, timestamp_ms) = place(ready, index, at, &message);
     Some(Match {
         message: number,
         role: at.role.as_str().to_owned(),
-        timestamp_ms: at.timestamp_ms,
+        timestamp_ms,
         snippet: text,
         highlights: highlights.into_iter().map(|r| (r.start, r.end)).collect(),
     })
@@ -173,27 +173,40 @@ fn live(ready: &Ready<'_>, at: &Stored) -> Option<model::Message<'static>> {
     provider.read(&source, at.at).ok()?.into_iter().find(|m| m.at == at.at)
 }
 
-/// A message's number in its session: of copies in several files, the one that reading shows.
-fn number(ready: &Ready<'_>, index: &Messages, at: &Stored, message: &model::Message<'_>) -> u64 {
+/// A message's number in its session and its time: of copies in several files, those of the one that reading shows.
+fn place(ready: &Ready<'_>, index: &Messages, at: &Stored, message: &model::Message<'_>) -> (u64, i64) {
     let session = ready.view.of_unit().get(at.unit as usize).copied().unwrap_or(NONE);
     let parts = order::parts(&ready.view, session);
-    let Some(own) = parts.iter().find(|p| p.unit == at.unit) else { return u64::from(at.seq) };
-    let own_number = own.first + u64::from(at.seq);
-    if !own.shared {
-        return own_number;
-    }
-    if !own.timed {
-        let shown = locate(ready, session).and_then(|c| c.shown(own_number));
-        return shown.unwrap_or(own_number);
-    }
-    let earlier = parts.iter().filter(|p| p.kin == own.kin && p.first < own.first);
+    let Some(own) = parts.iter().find(|p| p.unit == at.unit) else {
+        return (u64::from(at.seq), at.timestamp_ms);
+    };
+    let number = own.first + u64::from(at.seq);
+    let found = match (own.shared, own.timed) {
+        (false, _) => None,
+        (true, true) => earlier(ready, index, &parts, own, at, message).map(|n| (n, at.timestamp_ms)),
+        // Only reading tells which is which.
+        (true, false) => locate(ready, session).ok().and_then(|c| {
+            let shown = c.shown(number).ok().filter(|n| *n != number)?;
+            Some((shown, c.time_of(shown).ok()??))
+        }),
+    };
+    found.unwrap_or((number, at.timestamp_ms))
+}
+
+/// The number of the same message in an earlier file.
+fn earlier(
+    ready: &Ready<'_>,
+    index: &Messages,
+    parts: &[order::Part],
+    own: &order::Part,
+    at: &Stored,
+    message: &model::Message<'_>,
+) -> Option<u64> {
     let same =
         |twin: &Stored| live(ready, twin).is_some_and(|m| m.text == message.text && m.tool == message.tool);
-    earlier
-        .filter_map(|part| {
-            let twins = twins(index, part.unit, at).ok()?;
-            twins.iter().find(|t| same(t)).map(|t| part.first + u64::from(t.seq))
-        })
-        .next()
-        .unwrap_or(own_number)
+    let mut before = parts.iter().filter(|p| p.kin == own.kin && p.first < own.first);
+    before.find_map(|part| {
+        let twins = twins(index, part.unit, at).ok()?;
+        twins.iter().find(|t| same(t)).map(|t| part.first + u64::from(t.seq))
+    })
 }

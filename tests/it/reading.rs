@@ -5,6 +5,7 @@ use crate::fixture;
 use agf_catalog::api::request::{ReadRequest, SearchRequest};
 use agf_catalog::api::response::{Match, ReadData, SessionRecord};
 use agf_catalog::api::{Catalog, Scope};
+use agf_catalog::error::ErrorCode;
 use agf_catalog::io::env::Env;
 use serde_json::{Value, json};
 use std::fs;
@@ -38,7 +39,14 @@ fn search(catalog: &Catalog, query: &str) -> Vec<SessionRecord> {
         include_non_interactive: true,
         ..SearchRequest::default()
     };
-    let sessions = catalog.search(&request).map(|d| d.sessions).unwrap_or_default();
+    let sessions = match catalog.search(&request) {
+        Ok(found) => found.sessions,
+        // Some fixtures hold nothing that can be read.
+        Err(e) => {
+            assert_eq!(e.code, ErrorCode::ScanFailed, "{e:?}");
+            Vec::new()
+        }
+    };
     let same = |s: &SessionRecord| sessions.iter().filter(|o| named(o) == named(s)).count();
     sessions.iter().filter(|s| same(s) == 1).cloned().collect()
 }

@@ -178,7 +178,7 @@ pub struct ReadArgs {
     /// Continue where next_cursor of an earlier answer points
     #[arg(long, conflicts_with_all = ["offset", "around"])]
     pub cursor: Option<String>,
-    /// Only this message, with its whole text
+    /// Only this message, with its whole text (1 MiB at a time)
     #[arg(long, conflicts_with_all = ["offset", "around", "cursor"])]
     pub message: Option<u64>,
     /// Where in that text to begin: next_text_offset of an earlier answer
@@ -215,6 +215,7 @@ pub struct ExportArgs {
     pub agent: String,
     #[arg(long, short, value_parser = path())]
     pub project: Option<String>,
+    /// Markdown to read; JSON lines, one a message, to work with
     #[arg(long, short, value_enum)]
     pub format: Format,
     /// The file to write; standard output if absent. Never one in an agent's store

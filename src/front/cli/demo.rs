@@ -41,7 +41,8 @@ pub fn env(real: &Env) -> Result<Env> {
     if cfg!(windows) {
         vars.push(("USERPROFILE".to_owned(), path(&home)));
     }
-    vars.extend(["PATH", "TZ"].into_iter().filter_map(|n| Some((n.to_owned(), real.var(n)?.to_owned()))));
+    let kept = ["PATH", "TZ", "TERM", "PAGER", "LESSCHARSET"];
+    vars.extend(kept.into_iter().filter_map(|n| Some((n.to_owned(), real.var(n)?.to_owned()))));
     let env = Env::from_vars(vars);
     Ok(match real.cwd() {
         Some(cwd) => env.with_cwd(cwd),

@@ -92,5 +92,7 @@ fn launch(env: &Env) -> Option<Child> {
     };
     let (program, args) = words.split_first().filter(|(program, _)| *program != "cat")?;
     let program = env.find_program(std::slice::from_ref(program))?;
-    Command::new(program).args(args).stdin(Stdio::piped()).spawn().ok()
+    // What is printed is UTF-8, whatever the locale says.
+    let charset = env.var("LESSCHARSET").unwrap_or("utf-8");
+    Command::new(program).args(args).env("LESSCHARSET", charset).stdin(Stdio::piped()).spawn().ok()
 }
