@@ -6,7 +6,8 @@ use super::metadata::{Folded, occurs};
 use super::parse::{Clause, Place, Query, Term};
 use super::run::{Found, Hit, Options, Tier};
 use super::terms::{
-    Expansion, Reach, expand, frequency, likelier, neighbours, query as index_query, together, weighted,
+    Expansion, Reach, Within, expand, frequency, likelier, neighbours, query as index_query, together,
+    weighted, within,
 };
 use super::view::View;
 use crate::index::snapshot::{Messages, texts_at};
@@ -22,7 +23,6 @@ struct Part<'s> {
     messages: Option<Hits>,
     /// It names a project: what is said there need not say it again.
     name: bool,
-    query: Option<Box<dyn tantivy::query::Query>>,
     expansions: Vec<Expansion>,
     /// How much it says: words that occur everywhere say little.
     weight: f32,
@@ -224,16 +224,15 @@ impl<'s, 'v> Search<'s, 'v> {
             clause,
             metadata: &self.metadata[n],
             messages: None,
-            query: None,
+
             expansions,
             weight: 1.0,
         };
         if let Some(messages) = self.messages
-            && let Some(query) = index_query(&part.expansions, &messages.fields, self.query.place)
+            && let Some(query) = index_query(&part.expansions, &within(self.query.place, &messages.fields))
         {
             part.messages =
                 Some(collect(self.view, messages, query.as_ref(), &self.searched, &self.query.roles)?);
-            part.query = Some(query);
         }
         if rung.tier == Tier::Most {
             let sessions = (0..self.view.sessions.len()).filter(|s| self.searched[*s]);
@@ -255,42 +254,48 @@ impl<'s, 'v> Search<'s, 'v> {
             }
             parts.push(part);
         }
-        let together = self.together(&mut parts, rung.tier != Tier::Most)?;
+        let together = self.together(&parts, rung.tier != Tier::Most)?;
         self.combine(&parts, together.as_ref(), rung.tier == Tier::Most, &mut found);
         Ok(found)
     }
 
     /// Messages that hold the words at once: all of them, or, of a sentence, as many as possible. Neighbours count twice.
-    fn together(&self, parts: &mut [Part<'_>], all: bool) -> tantivy::Result<Option<Hits>> {
-        const NEIGHBOURS: usize = 6;
+    fn together(&self, parts: &[Part<'_>], all: bool) -> tantivy::Result<Option<Hits>> {
         let Some(messages) = self.messages else { return Ok(None) };
-        let wanted = parts.iter().filter(|p| !p.clause.negated).count();
-        let found = parts.iter().filter(|p| !p.clause.negated && p.query.is_some()).count();
-        if wanted < 2 || found < 2 || all && found < wanted {
+        let wanted: Vec<&Part<'_>> = parts.iter().filter(|p| !p.clause.negated).collect();
+        let found = wanted.iter().filter(|p| p.messages.is_some()).count();
+        if found < 2 || all && found < wanted.len() {
             return Ok(None);
         }
+        // A message is in one field: within one at a time, what all words share is found without looking at the rest.
+        let fields = within(self.query.place, &messages.fields);
+        let queries = fields.into_iter().map(|f| self.together_within(&wanted, all, f)).collect();
+        let query = tantivy::query::BooleanQuery::union(queries);
+        collect(self.view, messages, &query, &self.searched, &self.query.roles).map(Some)
+    }
+
+    fn together_within(
+        &self,
+        wanted: &[&Part<'_>],
+        all: bool,
+        field: Within,
+    ) -> Box<dyn tantivy::query::Query> {
+        const NEIGHBOURS: usize = 6;
         let place =
             |p: &Part<'_>| self.query.clauses.iter().position(|c| std::ptr::eq(c, p.clause)).unwrap_or(0);
-        let pair = |w: &[Part<'_>]| {
+        let pair = |w: &[&Part<'_>]| {
             let ([first], [second]) = (w[0].expansions.as_slice(), w[1].expansions.as_slice()) else {
                 return None;
             };
-            let gap = (place(&w[1]) - place(&w[0])) as u32;
-            neighbours(first, second, gap, &messages.fields, self.query.place)
+            neighbours(first, second, (place(w[1]) - place(w[0])) as u32, field)
         };
-        let more = parts.windows(2).filter_map(pair).take(NEIGHBOURS).collect();
-        let words = parts
-            .iter_mut()
-            .filter(|p| !p.clause.negated)
-            .filter_map(|p| Some((p.query.take()?, all && !p.name)))
-            .map(
-                |(q, needed)| {
-                    if all && !needed { (weighted(q, NAMED_ELSEWHERE), needed) } else { (q, needed) }
-                },
-            )
-            .collect();
-        let query = together(words, more);
-        collect(self.view, messages, query.as_ref(), &self.searched, &self.query.roles).map(Some)
+        let word = |p: &&Part<'_>| {
+            let query = index_query(&p.expansions, &[field])?;
+            let elsewhere = if all && p.name { NAMED_ELSEWHERE } else { 1.0 };
+            Some((weighted(query, elsewhere), all && !p.name))
+        };
+        let pairs = wanted.windows(2).filter_map(pair).take(NEIGHBOURS).collect();
+        together(wanted.iter().filter_map(word).collect(), pairs)
     }
 
     fn combine(&self, parts: &[Part<'_>], together: Option<&Hits>, most: bool, found: &mut Found) {
