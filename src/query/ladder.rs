@@ -6,8 +6,8 @@ use super::metadata::{Folded, occurs};
 use super::parse::{Clause, Place, Query, Term};
 use super::run::{Found, Hit, Options, Tier};
 use super::terms::{
-    Expansion, Reach, Within, expand, frequency, likelier, neighbours, query as index_query, together,
-    weighted, within,
+    Expansion, Reach, Sequence, Within, adjoin, expand, frequency, likelier, neighbours,
+    query as index_query, together, weighted, within,
 };
 use super::view::View;
 use crate::index::snapshot::{Messages, texts_at};
@@ -197,10 +197,8 @@ impl<'s, 'v> Search<'s, 'v> {
         // A word that is there as typed is not stretched for the sake of another one, unless it looks mistyped.
         for r in Reach::ALL.into_iter().filter(|r| *r <= rung.reach) {
             let e = expand(term, r, messages);
-            // Parts of a name that exist need not stand side by side: only their own reading takes them.
-            let by_parts =
-                r == Reach::Form && rung.reach != r && e.sequences.iter().any(|s| s.steps.len() > 1);
-            if by_parts || !exists(&e, messages) {
+            // On its own rung a phrase need not be tried beforehand.
+            if !e.sequences.iter().any(|s| exists(s, messages, r < rung.reach)) {
                 continue;
             }
             let mut all = vec![e];
@@ -381,9 +379,10 @@ fn score(parts: &[Part<'_>], session: usize, most: bool) -> Option<f32> {
     enough.then(|| sum * (have / wanted).powi(2))
 }
 
-/// Whether any message holds it; cheap for single words, assumed for sequences.
-fn exists(e: &Expansion, messages: &Messages) -> bool {
-    e.sequences.iter().any(|s| s.steps.iter().all(|(_, word)| frequency(messages, word) > 0))
+/// Whether any message holds it. Words are looked up; whether they stand side by side is found out only if asked.
+fn exists(s: &Sequence, messages: &Messages, side_by_side: bool) -> bool {
+    s.steps.iter().all(|(_, word)| frequency(messages, word) > 0)
+        && (!side_by_side || s.steps.len() == 1 || adjoin(s, messages))
 }
 
 fn corrections(clause: &Clause, expansions: &[Expansion]) -> Vec<(String, String)> {

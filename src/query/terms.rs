@@ -6,9 +6,11 @@ use crate::index::snapshot::Messages;
 use crate::limits::EXPANSION_MAX;
 use crate::text::tokenize::{self, Kind};
 use std::collections::BTreeMap;
-use tantivy::Term as IndexTerm;
-use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, PhraseQuery, Query, TermQuery};
+use tantivy::query::{
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, PhraseQuery, Query, TermQuery,
+};
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, Term as IndexTerm};
 
 /// How far a word may be from what is found for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +119,17 @@ fn other_version(term: &Term) -> Option<Sequence> {
 pub fn frequency(messages: &Messages, word: &str) -> u64 {
     let of = |field| messages.doc_freq(&IndexTerm::from_field_text(field, word));
     of(messages.fields.prose) + of(messages.fields.tool)
+}
+
+/// Whether any message holds the words of a sequence side by side.
+pub fn adjoin(s: &Sequence, messages: &Messages) -> bool {
+    let fields = [messages.fields.prose, messages.fields.tool];
+    let mut places = messages.segments().flat_map(|part| fields.map(|field| (part, field)));
+    places.any(|((searcher, segment), field)| {
+        let weight = one(&s.steps, field).weight(EnableScoring::disabled_from_searcher(searcher));
+        let scorer = weight.and_then(|w| w.scorer(segment, 1.0));
+        scorer.is_ok_and(|s| s.doc() != tantivy::TERMINATED)
+    })
 }
 
 fn other_forms(messages: &Messages, word: &str) -> Vec<(String, f32)> {
