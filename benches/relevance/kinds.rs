@@ -378,13 +378,12 @@ fn giants(w: &mut World) {
         STORIES.iter().flat_map(|s| [s.prompt, s.answer].into_iter().chain(s.questions.iter().copied()));
     let mut words: Vec<&str> = texts.flat_map(|t| t.split(' ')).chain(PROJECTS.iter().copied()).collect();
     words.extend(SMALL_TALK.iter().flat_map(|t| t.split(' ')));
-    for n in 0..6 {
+    for (n, project) in PROJECTS.iter().take(6).enumerate() {
         for i in (1..words.len()).rev() {
             words.swap(i, w.random.below(i as u64 + 1) as usize);
         }
         let outputs: Vec<String> = words.chunks(25).map(|c| c.join("\n")).collect();
         let said: Vec<_> = outputs.iter().map(|o| (Output, o.as_str())).collect();
-        let project = PROJECTS[n];
         w.told_in(project, n as i64, &said);
     }
 }
