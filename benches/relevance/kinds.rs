@@ -378,7 +378,7 @@ fn giants(w: &mut World) {
         STORIES.iter().flat_map(|s| [s.prompt, s.answer].into_iter().chain(s.questions.iter().copied()));
     let mut words: Vec<&str> = texts.flat_map(|t| t.split(' ')).chain(PROJECTS.iter().copied()).collect();
     words.extend(SMALL_TALK.iter().flat_map(|t| t.split(' ')));
-    for (n, project) in PROJECTS.iter().enumerate().take(6) {
+    for (n, project) in PROJECTS.iter().take(6).enumerate() {
         for i in (1..words.len()).rev() {
             words.swap(i, w.random.below(i as u64 + 1) as usize);
         }

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench relevance`. Programs of other tools are compared on the same history if they are named:
 //! `AGF_BENCH_FR` (fast-resume), `AGF_BENCH_AGF_0_15`, `AGF_BENCH_RG`. `AGF_BENCH_MISSES=1` lists the questions of the tuning half that
-//! do not come first, `AGF_BENCH_SEED` makes another history, `AGF_BENCH_KEEP=1` leaves it where it is.
+//! do not come first (`all`: of both halves), `AGF_BENCH_SEED` makes another history, `AGF_BENCH_KEEP=1` leaves it where it is.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -88,7 +88,8 @@ fn files(home: &Path) -> HashMap<PathBuf, String> {
 }
 
 fn report(name: &str, questions: &[Question], ask: &Ask<'_>) {
-    let misses = std::env::var_os("AGF_BENCH_MISSES").is_some();
+    let misses = std::env::var("AGF_BENCH_MISSES").unwrap_or_default();
+    let listed = |q: &Question| misses == "all" || !misses.is_empty() && !q.held_out;
     let mut table: BTreeMap<&str, [Score; 2]> = BTreeMap::new();
     let mut all = [Score::default(); 2];
     for q in questions {
@@ -96,7 +97,7 @@ fn report(name: &str, questions: &[Question], ask: &Ask<'_>) {
         let score = Score::of(q, &ranked);
         table.entry(q.kind).or_default()[usize::from(q.held_out)].add(score);
         all[usize::from(q.held_out)].add(score);
-        if misses && !q.held_out && score.mrr < 1.0 {
+        if listed(q) && score.mrr < 1.0 {
             let first = ranked.first().map_or("nothing", String::as_str);
             println!("  {:.2} {}: {} ({first}, not {})", score.mrr, q.kind, q.text, q.answers[0].0);
         }

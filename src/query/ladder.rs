@@ -6,7 +6,8 @@ use super::metadata::{Folded, occurs};
 use super::parse::{Clause, Place, Query, Term};
 use super::run::{Found, Hit, Options, Tier};
 use super::terms::{
-    Expansion, Reach, expand, frequency, likelier, neighbours, query as index_query, together, weighted,
+    Expansion, Reach, Sequence, Within, adjoin, expand, frequency, likelier, neighbours,
+    query as index_query, together, weighted, within,
 };
 use super::view::{Session, View};
 use crate::index::snapshot::{Messages, texts_at};
@@ -20,9 +21,10 @@ struct Part<'s> {
     /// Score of its metadata match, per session.
     metadata: &'s [f32],
     messages: Option<Hits>,
+    /// What those were looked for by.
+    query: Option<Box<dyn tantivy::query::Query>>,
     /// It names a project: what is said there need not say it again.
     name: bool,
-    query: Option<Box<dyn tantivy::query::Query>>,
     expansions: Vec<Expansion>,
     /// How much it says: words that occur everywhere say little.
     weight: f32,
@@ -202,10 +204,8 @@ impl<'s, 'v> Search<'s, 'v> {
         // A word that is there as typed is not stretched for the sake of another one, unless it looks mistyped.
         for r in Reach::ALL.into_iter().filter(|r| *r <= rung.reach) {
             let e = expand(term, r, messages);
-            // Parts of a name that exist need not stand side by side: only their own reading takes them.
-            let by_parts =
-                r == Reach::Form && rung.reach != r && e.sequences.iter().any(|s| s.steps.len() > 1);
-            if by_parts || !exists(&e, messages) {
+            // On its own rung a phrase need not be tried beforehand.
+            if !e.sequences.iter().any(|s| exists(s, messages, r < rung.reach)) {
                 continue;
             }
             let mut all = vec![e];
@@ -234,7 +234,7 @@ impl<'s, 'v> Search<'s, 'v> {
             weight: 1.0,
         };
         if let Some(messages) = self.messages
-            && let Some(query) = index_query(&part.expansions, &messages.fields, self.query.place)
+            && let Some(query) = index_query(&part.expansions, &within(self.query.place, &messages.fields))
         {
             part.messages =
                 Some(collect(self.view, messages, query.as_ref(), &self.searched, &self.query.roles)?);
@@ -262,42 +262,48 @@ impl<'s, 'v> Search<'s, 'v> {
         }
         let wanted = parts.iter().filter(|p| !p.clause.negated).filter_map(|p| p.query.as_ref());
         found.wanted = wanted.map(|q| q.box_clone()).collect();
-        let together = self.together(&mut parts, rung.tier != Tier::Most)?;
+        let together = self.together(&parts, rung.tier != Tier::Most)?;
         self.combine(&parts, together.as_ref(), rung.tier == Tier::Most, &mut found);
         Ok(found)
     }
 
     /// Messages that hold the words at once: all of them, or, of a sentence, as many as possible. Neighbours count twice.
-    fn together(&self, parts: &mut [Part<'_>], all: bool) -> tantivy::Result<Option<Hits>> {
-        const NEIGHBOURS: usize = 6;
+    fn together(&self, parts: &[Part<'_>], all: bool) -> tantivy::Result<Option<Hits>> {
         let Some(messages) = self.messages else { return Ok(None) };
-        let wanted = parts.iter().filter(|p| !p.clause.negated).count();
-        let found = parts.iter().filter(|p| !p.clause.negated && p.query.is_some()).count();
-        if wanted < 2 || found < 2 || all && found < wanted {
+        let wanted: Vec<&Part<'_>> = parts.iter().filter(|p| !p.clause.negated).collect();
+        let found = wanted.iter().filter(|p| p.messages.is_some()).count();
+        if found < 2 || all && found < wanted.len() {
             return Ok(None);
         }
+        // A message is in one field: within one at a time, what all words share is found without looking at the rest.
+        let fields = within(self.query.place, &messages.fields);
+        let queries = fields.into_iter().map(|f| self.together_within(&wanted, all, f)).collect();
+        let query = tantivy::query::BooleanQuery::union(queries);
+        collect(self.view, messages, &query, &self.searched, &self.query.roles).map(Some)
+    }
+
+    fn together_within(
+        &self,
+        wanted: &[&Part<'_>],
+        all: bool,
+        field: Within,
+    ) -> Box<dyn tantivy::query::Query> {
+        const NEIGHBOURS: usize = 6;
         let place =
             |p: &Part<'_>| self.query.clauses.iter().position(|c| std::ptr::eq(c, p.clause)).unwrap_or(0);
-        let pair = |w: &[Part<'_>]| {
+        let pair = |w: &[&Part<'_>]| {
             let ([first], [second]) = (w[0].expansions.as_slice(), w[1].expansions.as_slice()) else {
                 return None;
             };
-            let gap = (place(&w[1]) - place(&w[0])) as u32;
-            neighbours(first, second, gap, &messages.fields, self.query.place)
+            neighbours(first, second, (place(w[1]) - place(w[0])) as u32, field)
         };
-        let more = parts.windows(2).filter_map(pair).take(NEIGHBOURS).collect();
-        let words = parts
-            .iter_mut()
-            .filter(|p| !p.clause.negated)
-            .filter_map(|p| Some((p.query.take()?, all && !p.name)))
-            .map(
-                |(q, needed)| {
-                    if all && !needed { (weighted(q, NAMED_ELSEWHERE), needed) } else { (q, needed) }
-                },
-            )
-            .collect();
-        let query = together(words, more);
-        collect(self.view, messages, query.as_ref(), &self.searched, &self.query.roles).map(Some)
+        let word = |p: &&Part<'_>| {
+            let query = index_query(&p.expansions, &[field])?;
+            let elsewhere = if all && p.name { NAMED_ELSEWHERE } else { 1.0 };
+            Some((weighted(query, elsewhere), all && !p.name))
+        };
+        let pairs = wanted.windows(2).filter_map(pair).take(NEIGHBOURS).collect();
+        together(wanted.iter().filter_map(word).collect(), pairs)
     }
 
     fn combine(&self, parts: &[Part<'_>], together: Option<&Hits>, most: bool, found: &mut Found) {
@@ -383,9 +389,10 @@ fn score(parts: &[Part<'_>], session: usize, most: bool) -> Option<f32> {
     enough.then(|| sum * (have / wanted).powi(2))
 }
 
-/// Whether any message holds it; cheap for single words, assumed for sequences.
-fn exists(e: &Expansion, messages: &Messages) -> bool {
-    e.sequences.iter().any(|s| s.steps.iter().all(|(_, word)| frequency(messages, word) > 0))
+/// Whether any message holds it. Words are looked up; whether they stand side by side is found out only if asked.
+fn exists(s: &Sequence, messages: &Messages, side_by_side: bool) -> bool {
+    s.steps.iter().all(|(_, word)| frequency(messages, word) > 0)
+        && (!side_by_side || s.steps.len() == 1 || adjoin(s, messages))
 }
 
 /// What is said of a corrected word. A spelling with digits may be a piece of a key, and a guess must not give that away.

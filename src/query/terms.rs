@@ -6,9 +6,11 @@ use crate::index::snapshot::Messages;
 use crate::limits::EXPANSION_MAX;
 use crate::text::tokenize::{self, Kind};
 use std::collections::BTreeMap;
-use tantivy::Term as IndexTerm;
-use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, PhraseQuery, Query, TermQuery};
+use tantivy::query::{
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, PhraseQuery, Query, TermQuery,
+};
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, Term as IndexTerm};
 
 /// How far a word may be from what is found for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +119,17 @@ fn other_version(term: &Term) -> Option<Sequence> {
 pub fn frequency(messages: &Messages, word: &str) -> u64 {
     let of = |field| messages.doc_freq(&IndexTerm::from_field_text(field, word));
     of(messages.fields.prose) + of(messages.fields.tool)
+}
+
+/// Whether any message holds the words of a sequence side by side.
+pub fn adjoin(s: &Sequence, messages: &Messages) -> bool {
+    let fields = [messages.fields.prose, messages.fields.tool];
+    let mut places = messages.segments().flat_map(|part| fields.map(|field| (part, field)));
+    places.any(|((searcher, segment), field)| {
+        let weight = one(&s.steps, field).weight(EnableScoring::disabled_from_searcher(searcher));
+        let scorer = weight.and_then(|w| w.scorer(segment, 1.0));
+        scorer.is_ok_and(|s| s.doc() != tantivy::TERMINATED)
+    })
 }
 
 fn other_forms(messages: &Messages, word: &str) -> Vec<(String, f32)> {
@@ -264,15 +277,29 @@ impl tantivy_fst::Automaton for Dfa {
     }
 }
 
-/// The query for some expansions: any of their sequences, in either field.
-pub fn query(expansions: &[Expansion], fields: &Fields, place: Place) -> Option<Box<dyn Query>> {
+/// A field to look in, and what a match in it is worth.
+pub type Within = (Field, f32);
+
+/// The fields of a place.
+pub fn within(place: Place, fields: &Fields) -> Vec<Within> {
+    match place {
+        Place::Prose => vec![(fields.prose, 1.0)],
+        Place::Tool => vec![(fields.tool, TOOL_WEIGHT)],
+        _ => vec![(fields.prose, 1.0), (fields.tool, TOOL_WEIGHT)],
+    }
+}
+
+/// The query for some expansions: any of their sequences, in any of these fields.
+pub fn query(expansions: &[Expansion], within: &[Within]) -> Option<Box<dyn Query>> {
     let mut sequences: BTreeMap<&[(u32, String)], f32> = BTreeMap::new();
     for s in expansions.iter().flat_map(|e| &e.sequences) {
         let weight = sequences.entry(&s.steps).or_insert(s.weight);
         *weight = weight.max(s.weight);
     }
-    let any = sequences.into_iter().flat_map(|(steps, weight)| both_fields(steps, weight, fields, place));
-    one_of(any.collect())
+    let each = |(steps, weight): (_, f32)| {
+        within.iter().map(move |(field, w)| weighted(one(steps, *field), weight * w))
+    };
+    one_of(sequences.into_iter().flat_map(each).collect())
 }
 
 /// The words of two neighbours in their order, `gap` places apart: names by their parts, phrases typed without quotes.
@@ -280,14 +307,13 @@ pub fn neighbours(
     first: &Expansion,
     second: &Expansion,
     gap: u32,
-    fields: &Fields,
-    place: Place,
+    (field, weight): Within,
 ) -> Option<Box<dyn Query>> {
     let ([a], [b]) = (first.sequences.as_slice(), second.sequences.as_slice()) else { return None };
     let from = a.steps.last()?.0 + gap;
     let steps: Vec<_> =
         a.steps.iter().cloned().chain(b.steps.iter().map(|(p, w)| (p + from, w.clone()))).collect();
-    one_of(both_fields(&steps, NEIGHBOURS_WEIGHT, fields, place))
+    Some(weighted(one(&steps, field), NEIGHBOURS_WEIGHT * weight))
 }
 
 fn one_of(mut any: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
@@ -297,20 +323,9 @@ fn one_of(mut any: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
     }
 }
 
+/// A query whose scores count so much.
 pub fn weighted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
     if weight == 1.0 { query } else { Box::new(BoostQuery::new(query, weight)) }
-}
-
-fn both_fields(steps: &[(u32, String)], weight: f32, fields: &Fields, place: Place) -> Vec<Box<dyn Query>> {
-    let in_field = |field, weight: f32| weighted(one(steps, field), weight);
-    let mut any = Vec::new();
-    if place != Place::Tool {
-        any.push(in_field(fields.prose, weight));
-    }
-    if place != Place::Prose {
-        any.push(in_field(fields.tool, weight * TOOL_WEIGHT));
-    }
-    any
 }
 
 /// Words side by side in what tools say.

@@ -78,3 +78,13 @@ fn sessions_in_which_a_tool_failed() {
     assert_eq!(find(&agf, "build -has:error").0, [id(2)]);
     assert_eq!(ids(&agf.data(&["search", "has:error"])).len(), 3, "without the text of conversations too");
 }
+
+/// Words that all occur, but not side by side, are no phrase: half of its last word is looked for.
+#[test]
+fn half_a_path_whose_words_stand_elsewhere() {
+    let agf = Agf::new();
+    agf.claude("/w/app", &id(1), "see src/query/tenants.rs");
+    agf.claude("/w/app", &id(2), "ten of them, about the query in src");
+    assert_eq!(find(&agf, "src/query/ten").0, [id(1)]);
+    assert_eq!(find(&agf, "abc_src/query/zqten").0, Vec::<String>::new());
+}
