@@ -11,9 +11,7 @@ mod transcript;
 mod wire;
 
 use super::shared::jsonl;
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::io::stat::{self, FileKind};
 use crate::model::{Facts, Locator, Message, valid_session_id};
@@ -147,7 +145,7 @@ fn transcript(
         reader.record(v, place, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
+    let parsed = end.parsed(Vec::new());
     sink.close(id(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }

@@ -7,9 +7,7 @@
 mod record;
 
 use super::shared::{json, jsonl};
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Facts, Locator, Message, TitleSource, UnitKind, valid_session_id};
 use record::Transcript;
@@ -146,10 +144,10 @@ fn transcript(
     if jsonl::any_before(source, offset, reader.suspects())? {
         return Err(SourceError::NeedsAll);
     }
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
+    let parsed = end.parsed(reader.state());
     let (owner, facts) = reader.finish(&source.rel);
     sink.close(&session_key(slug(source), &owner), facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 /// `<id>/custom-title.json`: the name given with `/rename`.

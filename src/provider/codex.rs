@@ -9,9 +9,7 @@ mod names;
 mod rollout;
 
 use super::shared::jsonl;
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Locator, Message};
 use rollout::Rollout;
@@ -131,11 +129,10 @@ fn rollout(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> R
     let end =
         jsonl::each_record(source, offset, |v, place| reader.record(v, place, &mut |m| sink.message(m)))?;
     reader.settle(&mut |m| sink.message(m));
-    let plain = !source.rel.ends_with(".zst");
-    let checkpoint = (plain && !end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
+    let parsed = end.parsed(reader.state());
     let facts = reader.finish();
     sink.close(&facts.id.clone(), facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 /// The UUID at the end of a rollout's file name.

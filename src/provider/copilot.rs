@@ -10,9 +10,7 @@ mod legacy;
 mod workspace;
 
 use super::shared::jsonl;
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Locator, Message, valid_session_id};
 use events::Events;
@@ -131,7 +129,7 @@ fn events(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Re
         reader.record(v, place, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
+    let parsed = end.parsed(reader.state());
     sink.close(id(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }

@@ -7,9 +7,7 @@
 mod record;
 
 use super::shared::{document, jsonl};
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::limits::SIDE_FILE_MAX;
 use crate::model::{Locator, Message, valid_session_id};
@@ -121,9 +119,9 @@ fn transcript(
         reader.record(v, place, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
+    let parsed = end.parsed(Vec::new());
     sink.close(key(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 fn settings(source: &Source, sink: &mut dyn Sink) -> Result<Parsed, SourceError> {

@@ -9,9 +9,7 @@ mod state;
 mod wire;
 
 use super::shared::jsonl;
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Locator, Message, UnitKind, valid_session_id};
 use wire::{Undone, Wire};
@@ -146,7 +144,7 @@ fn session(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> R
         reader.record(v, place, undone.holds(place), &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
+    let parsed = end.parsed(reader.state());
     sink.close(&key(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }

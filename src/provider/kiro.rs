@@ -12,9 +12,7 @@ mod side;
 
 use super::shared::data_dirs::data_dirs;
 use super::shared::{conversations, jsonl};
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Facts, Locator, Message, ResumeKind, UnitKind, valid_session_id};
 use log::Log;
@@ -178,9 +176,9 @@ fn log(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Resul
         reader.record(v, place, texts, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: reader.state() });
+    let parsed = end.parsed(reader.state());
     sink.close(id(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 #[cfg(test)]

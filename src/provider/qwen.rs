@@ -10,9 +10,7 @@ mod record;
 mod settings;
 
 use super::shared::jsonl;
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::model::{Locator, Message, UnitKind, valid_session_id};
 use record::{Abandoned, Transcript};
@@ -172,7 +170,7 @@ fn transcript(
         reader.record(v, place, abandoned.holds(place), &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
+    let parsed = end.parsed(Vec::new());
     sink.close(&key(source), reader.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }

@@ -6,9 +6,7 @@
 mod events;
 
 use super::shared::{document, jsonl};
-use super::{
-    Checkpoint, Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError,
-};
+use super::{Class, CwdRule, Info, Mode, Parsed, Provider, Resume, Root, Sink, Source, SourceError};
 use crate::io::env::Env;
 use crate::limits::SIDE_FILE_MAX;
 use crate::model::{Locator, Message};
@@ -116,9 +114,9 @@ fn log(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) -> Resul
         log.event(v, place, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: log.state() });
+    let parsed = end.parsed(log.state());
     sink.close(id(source), log.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 fn workspace(source: &Source, sink: &mut dyn Sink) -> Result<Parsed, SourceError> {

@@ -5,7 +5,7 @@ use crate::provider::shared::json::{self, get, items, text};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::{Emit, Out};
 use crate::provider::shared::prompt::{self, saw_prompt};
-use crate::provider::{Checkpoint, Parsed, Resume, Sink, Source, SourceError};
+use crate::provider::{Parsed, Resume, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
 
@@ -38,9 +38,9 @@ pub fn parse(
         record(v, place, &mut facts, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
+    let parsed = end.parsed(Vec::new());
     sink.close(id, facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 fn record(v: &Value<'_>, place: Place, facts: &mut Facts<'_>, emit: Emit<'_>) {

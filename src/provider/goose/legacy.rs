@@ -6,7 +6,7 @@ use crate::provider::shared::json::{get, text, time};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::{Emit, Out};
 use crate::provider::shared::prompt::title_line;
-use crate::provider::{Checkpoint, Parsed, Resume, Sink, Source, SourceError};
+use crate::provider::{Parsed, Resume, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
 
@@ -31,9 +31,9 @@ pub fn parse(
         });
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
+    let parsed = end.parsed(Vec::new());
     sink.close(id, facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 fn header(v: &Value<'_>, facts: &mut Facts<'_>) {

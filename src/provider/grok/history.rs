@@ -26,9 +26,9 @@ pub fn parse(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) ->
         record(v, place, &mut facts, &mut |m| sink.message(m));
         Ok(())
     })?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: shown.into() });
+    let parsed = end.parsed(shown.into());
     sink.close(super::id(source), facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 /// Whether the conversation is in the file beside.

@@ -6,7 +6,7 @@ use crate::provider::shared::json::{get, text};
 use crate::provider::shared::jsonl::{self, PARTS_PER_RECORD, Place};
 use crate::provider::shared::out::Emit;
 use crate::provider::shared::prompt::saw_prompt;
-use crate::provider::{Checkpoint, Parsed, Resume, Sink, Source, SourceError};
+use crate::provider::{Parsed, Resume, Sink, Source, SourceError};
 use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -50,11 +50,11 @@ pub fn parse(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) ->
     reader.end(&mut |m| sink.message(m));
     (reader.state.open, reader.state.early) = (open, early);
     let state = postcard::to_allocvec(&reader.state).unwrap_or_default();
-    let checkpoint = (!end.loose).then_some(Checkpoint { offset: end.offset, state });
+    let parsed = end.parsed(state);
     // Without a conversation it must not stand before the one that the file beside may have.
     reader.facts.kind = if reader.facts.messages > 0 { UnitKind::Main } else { UnitKind::Side };
     sink.close(super::id(source), reader.facts);
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 /// The message at a place.

@@ -3,7 +3,7 @@
 use crate::io::lines::{LineReader, read_record};
 use crate::io::stat;
 use crate::model::{Locator, Message};
-use crate::provider::{Source, SourceError};
+use crate::provider::{Checkpoint, Parsed, Source, SourceError};
 use serde_json_borrow::Value;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -35,6 +35,16 @@ pub struct End {
     pub shortened: u32,
     /// The last line lacks its line feed but was a whole record and was used.
     pub loose: bool,
+    /// The file is compressed: places in it are none of the file.
+    pub packed: bool,
+}
+
+impl End {
+    /// What the pass came to, with the provider's memory for the next one, if that can go on from here.
+    pub fn parsed(self, state: Vec<u8>) -> Parsed {
+        let checkpoint = (!self.loose && !self.packed).then_some(Checkpoint { offset: self.offset, state });
+        Parsed { checkpoint, skipped: self.skipped, shortened: self.shortened }
+    }
 }
 
 /// What is to be done after a record.
@@ -49,7 +59,8 @@ pub fn each_record(
     if source.rel.ends_with(".zst") {
         let (file, _) = stat::open_regular(&source.path)?;
         let input = zstd::stream::read::Decoder::new(file)?;
-        return records(LineReader::new(input, 0), each);
+        let end = records(LineReader::new(input, 0), each)?;
+        return Ok(End { packed: true, ..end });
     }
     let (mut file, fp) = stat::open_regular(&source.path)?;
     file.seek(SeekFrom::Start(offset))?;

@@ -13,7 +13,7 @@ use crate::io::env::Env;
 use crate::io::stat;
 use crate::limits::SIDE_FILE_MAX;
 use crate::model::{Locator, Message, UnitKind};
-use crate::provider::{Checkpoint, Class, Parsed, Resume, Sink, Source, SourceError};
+use crate::provider::{Class, Parsed, Resume, Sink, Source, SourceError};
 use entry::Session;
 use serde_json_borrow::Value;
 use std::path::{Path, PathBuf};
@@ -87,9 +87,9 @@ pub fn parse(source: &Source, from: Option<&Resume<'_>>, sink: &mut dyn Sink) ->
     let end =
         jsonl::each_record(source, offset, |v, place| session.entry(v, place, &mut |m| sink.message(m)))?;
     settle(source, &mut session)?;
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: session.state() });
+    let parsed = end.parsed(session.state());
     sink.close(&seat.key, session.finish());
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    Ok(parsed)
 }
 
 /// Where there are branches, the prompts of the current one are looked up again: they are the title and the summaries.

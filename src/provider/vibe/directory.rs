@@ -6,7 +6,7 @@ use crate::provider::shared::json::{self, flag, get, items, text};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::Out;
 use crate::provider::shared::prompt::saw_prompt;
-use crate::provider::{Checkpoint, Parsed, Resume, Sink, Source, SourceError};
+use crate::provider::{Parsed, Resume, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -25,8 +25,8 @@ pub fn parse(
         Ok(())
     })?;
     sink.close(key, facts);
-    let checkpoint = (!end.loose).then(|| Checkpoint { offset: end.offset, state: Vec::new() });
-    Ok(Parsed { checkpoint, skipped: end.skipped, shortened: end.shortened })
+    let parsed = end.parsed(Vec::new());
+    Ok(parsed)
 }
 
 /// The whole id is in `meta.json`, which is written after the first messages; the agent also takes its first eight characters.

@@ -148,8 +148,8 @@ pub const RULES: &[Rule] = &[
     rule("ATATT3", B64, 40, "atlassian-token"),
     rule("ATSTT3", B64, 40, "atlassian-token"),
     plain("npm_", ALNUM, 24, "npm-token"), // docs.npmjs.com/about-access-tokens
-    rule("pypi-AgE", WORD, 24, "pypi-token"), // pypi.org/help/#apitoken
-    plain("cio", ALNUM, 32, "crates-token"), // crates.io/settings/tokens
+    rule("pypi-AgE", WORD, 24, "pypi-token"), // PyPI help, "API tokens"
+    plain("cio", ALNUM, 32, "crates-token"), // crates.io account settings
     rule("rubygems_", HEX, 24, "rubygems-key"),
     plain("oy2", ALNUM, 43, "nuget-key"),
     rule("CLOJARS_", ALNUM, 40, "clojars-token"),
