@@ -63,8 +63,10 @@ impl Catalog {
         work: impl Fn(&Ready<'_>) -> Result<T>,
     ) -> Result<T> {
         for rebuild in [false, true] {
-            let current = self.bring_up(resident, rebuild);
-            let active = activate(current.snapshot.tables(), &self.request(false).roots);
+            // Where the stores are is looked up once for each question: some agents say it in files.
+            let request = self.request(rebuild);
+            let current = self.bring_up(resident, &request);
+            let active = activate(current.snapshot.tables(), &request.roots);
             if let Some(answer) = attempt(&current.snapshot, &active, &current.troubles, &current.done, &work)
             {
                 return answer;
@@ -73,16 +75,15 @@ impl Catalog {
         Err(Error::index("the index cannot be read"))
     }
 
-    fn bring_up(&self, resident: &Resident, rebuild: bool) -> Current {
+    fn bring_up(&self, resident: &Resident, request: &Request<'_>) -> Current {
         let mut held = resident.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let request = self.request(rebuild);
-        let kept = held.snapshot.take().filter(|_| !rebuild);
+        let kept = held.snapshot.take().filter(|_| !request.rebuild);
         if kept.is_none() {
             held.forget();
         }
-        let done = match kept.or_else(|| self.loaded(rebuild)) {
-            None => held.publish(self, &request),
-            Some(snapshot) => held.follow(self, snapshot, &request),
+        let done = match kept.or_else(|| self.loaded(request.rebuild)) {
+            None => held.publish(self, request),
+            Some(snapshot) => held.follow(self, snapshot, request),
         };
         let snapshot = held.snapshot.clone().unwrap_or_else(Snapshot::empty);
         Current { snapshot, troubles: held.troubles.clone(), done }
