@@ -16,19 +16,25 @@ pub fn is_current(tables: &Tables<'_>, changes: &Changes) -> bool {
     if tables.lost && !changes.keep_vanished {
         return false;
     }
-    changes.is_empty()
-        && tables.pending == 0
-        && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
+    changes.is_empty() && tables.pending == 0 && !any_outdated(tables, &changes.active)
         || changes.new_roots.is_empty()
             && changes.dirs.is_empty()
             && tables.pending == 0
             && only_unsure(tables, changes)
 }
 
+/// Whether another version of a parser has read something.
+fn any_outdated(tables: &Tables<'_>, active: &[Active]) -> bool {
+    let by_another = |a: &Active, (root, parser): &(u32, u32)| {
+        *root == a.id && *parser != a.provider.info().parser_version
+    };
+    active.iter().any(|a| tables.parsers.iter().any(|p| by_another(a, p)))
+}
+
 fn outdated(tables: &Tables<'_>, source: &SourceRec<'_>, active: &[Active]) -> bool {
     let root = tables.dir(source.file.dir).map(|d| d.root);
-    let there = source.read && source.file.health != Health::Vanished;
-    active.iter().any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser && there)
+    source.is_there()
+        && active.iter().any(|a| Some(a.id) == root && a.provider.info().parser_version != source.parser)
 }
 
 /// Files written just before they were read, that a look at their content shows to be as they were.
@@ -39,7 +45,7 @@ fn only_unsure(tables: &Tables<'_>, changes: &Changes) -> bool {
             .files
             .iter()
             .all(|f| matches!(f, FileChange::Unsure(id) if unchanged(tables, *id, &changes.active)))
-        && !tables.sources.iter().flatten().any(|s| outdated(tables, s, &changes.active))
+        && !any_outdated(tables, &changes.active)
 }
 
 fn unchanged(tables: &Tables<'_>, id: u32, active: &[Active]) -> bool {
@@ -338,4 +344,60 @@ fn own(rec: &SourceRec<'_>) -> SourceRec<'static> {
 pub fn work(job: &Job) -> u64 {
     let size = job.rec.file.fingerprint.size;
     if job.facts.is_some() { size.saturating_sub(job.rec.offset.unwrap_or(0)) } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::{NO_PARENT, RootId};
+    use crate::index::tables::{MAGIC, encode};
+    use crate::provider::registry;
+    use std::path::PathBuf;
+
+    /// A catalog of one source, read by this version of its parser.
+    fn catalog(parser: u32, health: Health) -> Vec<u8> {
+        let dir = Dir {
+            root: 0,
+            parent: NO_PARENT,
+            rel: "".into(),
+            fingerprint: stat::Fingerprint::default(),
+            racy: false,
+            failed: false,
+            gone: false,
+        };
+        let file = File {
+            dir: 0,
+            name: "x".into(),
+            kind: 0,
+            fingerprint: stat::Fingerprint::default(),
+            racy: false,
+            link: false,
+            health,
+        };
+        let source = SourceRec { parser, read: true, ..unread(file) };
+        let frame = Frame {
+            roots: vec![(0, RootId::default())],
+            dirs: vec![(0, Some(dir))],
+            sources: vec![(0, Some(source))],
+            ..Frame::default()
+        };
+        [MAGIC.as_slice(), &encode(&frame)].concat()
+    }
+
+    #[test]
+    fn what_another_version_of_a_parser_read_is_read_again() {
+        let provider = registry::ALL[0];
+        let version = provider.info().parser_version;
+        let root = Arc::new(Root { path: PathBuf::from("/x"), label: "x", env: Vec::new() });
+        let active = |id| [Active { id, provider, root: root.clone(), elsewhere: None }];
+        let outdated = |parser, health, id| {
+            let bytes = catalog(parser, health);
+            any_outdated(&Tables::decode(&bytes).unwrap(), &active(id))
+        };
+        assert!(outdated(version + 1, Health::Good, 0));
+        assert!(!outdated(version, Health::Good, 0));
+        // Of another environment; gone from its store.
+        assert!(!outdated(version + 1, Health::Good, 1));
+        assert!(!outdated(version + 1, Health::Vanished, 0));
+    }
 }

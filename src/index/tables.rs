@@ -1,9 +1,10 @@
 //! What is known of every directory, file and unit: a log of frames, each a set of changes, read back without copying strings.
 
-use crate::discover::{Dir, File, Known, NO_PARENT, RootId};
+use crate::discover::{Dir, File, Health, Known, NO_PARENT, RootId};
 use crate::model::{Facts, UnitKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Begins every catalog file.
@@ -27,6 +28,13 @@ pub struct SourceRec<'a> {
     /// The provider's memory at `offset`.
     #[serde(borrow, with = "serde_bytes_cow")]
     pub state: Cow<'a, [u8]>,
+}
+
+impl SourceRec<'_> {
+    /// Whether it was read, and can be read again.
+    pub fn is_there(&self) -> bool {
+        self.read && self.file.health != Health::Vanished
+    }
 }
 
 /// A place in the file of longer texts.
@@ -137,6 +145,8 @@ pub struct Tables<'a> {
     units_of: Groups,
     /// Whether there are units that are gone from their stores.
     pub lost: bool,
+    /// By which parsers the sources of each root were read: pairs of a root's number and a parser's version.
+    pub parsers: BTreeSet<(u32, u32)>,
     /// Bytes of the first frame: what the rest is measured against.
     pub base_len: usize,
 }
@@ -211,6 +221,11 @@ impl<'a> Tables<'a> {
                 .enumerate()
                 .filter_map(|(i, d)| Some((d.as_ref()?.parent, by(i))).filter(|(p, _)| *p != NO_PARENT)),
         );
+        let parser = |s: &SourceRec<'_>| Some((self.dirs.get(s.file.dir as usize)?.as_ref()?.root, s.parser));
+        let mut parsers: Vec<(u32, u32)> =
+            self.sources.iter().flatten().filter(|s| s.is_there()).filter_map(parser).collect();
+        parsers.dedup();
+        self.parsers = parsers.into_iter().collect();
         self.lost = self.units.iter().flatten().any(|u| u.vanished);
         self.units_of = Groups::new(
             self.sources.len(),
