@@ -4,7 +4,7 @@ use crate::model::{Facts, Interactivity, Message, Role, TitleSource};
 use crate::provider::shared::json::{self, flag, get, items, text, time};
 use crate::provider::shared::jsonl::Place;
 use crate::provider::shared::out::{Emit, Out};
-use crate::provider::shared::prompt::{saw_prompt, title_line};
+use crate::provider::shared::prompt::{lineage, saw_prompt, title_line};
 use crate::provider::{Resume, SourceError};
 use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
@@ -112,7 +112,7 @@ impl Events {
         let Some(said) = text(get(v, "data"), "content").filter(|s| !s.trim().is_empty()) else { return };
         self.facts.messages += 1;
         if self.facts.lineage == 0 {
-            self.facts.lineage = text(v, "id").map_or(0, |id| xxh3_64(id.as_bytes()));
+            self.facts.lineage = lineage(text(v, "id"));
         }
         saw_prompt(&mut self.facts, said);
     }

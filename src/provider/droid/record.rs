@@ -5,10 +5,9 @@ use crate::provider::Resume;
 use crate::provider::shared::json::{self, flag, get, items, text, time};
 use crate::provider::shared::jsonl::Place;
 use crate::provider::shared::out::{Emit, Out};
-use crate::provider::shared::prompt::{saw_prompt, title_line, without_elements};
+use crate::provider::shared::prompt::{lineage, saw_prompt, title_line, without_elements};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Gathers what the records say of their session.
 pub struct Transcript {
@@ -75,7 +74,7 @@ impl Transcript {
         let message = get(v, "message");
         let speaker = Speaker::of(v);
         if self.facts.lineage == 0 && speaker == Speaker::User {
-            self.facts.lineage = text(v, "id").map_or(0, |id| xxh3_64(id.as_bytes()));
+            self.facts.lineage = lineage(text(v, "id"));
         }
         match speaker {
             Speaker::User => {

@@ -7,12 +7,11 @@ use crate::limits::DOCUMENT_MAX;
 use crate::model::{Facts, Interactivity, Locator, Message, ResumeKind, TitleSource, valid_session_id};
 use crate::provider::shared::json::{get, items, text, time};
 use crate::provider::shared::jsonl::Place;
-use crate::provider::shared::prompt::{saw_prompt, title_line};
+use crate::provider::shared::prompt::{lineage, saw_prompt, title_line};
 use crate::provider::shared::{document, hash, jsonl};
 use crate::provider::{Parsed, Sink, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Paths from the session's own words that are tried against its hash.
 const CANDIDATES: usize = 128;
@@ -235,7 +234,7 @@ impl Chat {
             Kind::Prompt => {
                 self.facts.messages += 1;
                 if self.facts.lineage == 0 {
-                    self.facts.lineage = text(m, "id").map_or(0, |id| xxh3_64(id.as_bytes()));
+                    self.facts.lineage = lineage(text(m, "id"));
                 }
                 saw_prompt(&mut self.facts, &message::typed(m));
             }

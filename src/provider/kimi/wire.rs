@@ -7,7 +7,7 @@ use crate::model::{Facts, Message, Role, UnitKind};
 use crate::provider::shared::json::{self, get, items, text, time};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::{Emit, Out};
-use crate::provider::shared::prompt::{saw_prompt, without_elements};
+use crate::provider::shared::prompt::{lineage, saw_prompt, without_elements};
 use crate::provider::{Resume, Source, SourceError};
 use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
@@ -114,7 +114,7 @@ impl Wire {
             self.facts.messages += 1;
             if self.facts.lineage == 0 {
                 let id = text(v, "promptId").or_else(|| text(get(v, "message"), "id"));
-                self.facts.lineage = id.map_or(0, |id| xxh3_64(id.as_bytes()));
+                self.facts.lineage = lineage(id);
             }
             return saw_prompt(&mut self.facts, &prompt);
         }

@@ -4,7 +4,7 @@ use crate::model::{Facts, Interactivity, Message, Role, TitleSource, UnitKind};
 use crate::provider::shared::json::{self, at, flag, get, items, text, time};
 use crate::provider::shared::jsonl::{self, Place};
 use crate::provider::shared::out::{Emit, Out};
-use crate::provider::shared::prompt::{saw_prompt, title_line, without_elements};
+use crate::provider::shared::prompt::{lineage, saw_prompt, title_line, without_elements};
 use crate::provider::{Resume, Source, SourceError};
 use serde_json_borrow::Value;
 use std::borrow::Cow;
@@ -100,7 +100,7 @@ impl Transcript {
     fn surroundings(&mut self, v: &Value<'_>) {
         let facts = &mut self.facts;
         if facts.lineage == 0 {
-            facts.lineage = text(v, "uuid").map_or(0, |id| xxh3_64(id.as_bytes()));
+            facts.lineage = lineage(text(v, "uuid"));
         }
         if flag(v, "isSidechain") {
             return;

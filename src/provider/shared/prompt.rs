@@ -4,10 +4,17 @@ use crate::limits::{SUMMARIES_MAX, SUMMARY_MAX, TITLE_MAX};
 use crate::model::{Facts, TitleSource};
 use crate::text::Clean;
 use std::borrow::Cow;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A title made of text that may be anything: one clean line.
 pub fn title_line(text: &str) -> String {
     Clean::line(text.trim_start(), TITLE_MAX).into_string()
+}
+
+/// What sessions that begin with the same message share: a hash of its own id. One too short to be nobody else's says nothing.
+pub fn lineage(id: Option<&str>) -> u64 {
+    const UNIQUE: usize = 16;
+    id.filter(|id| id.len() >= UNIQUE).map_or(0, |id| xxh3_64(id.as_bytes()))
 }
 
 /// A real prompt: the first is the title if there is no better one, the newest ones are the summaries.
@@ -129,5 +136,17 @@ mod tests {
         assert_eq!(query("<user_query>a</user_query> <user_query>b").as_deref(), Some("a\nb"));
         assert_eq!(query(" plain <b>words</b> ").as_deref(), Some("plain <b>words</b>"));
         assert_eq!(query("<user_query> </user_query>"), None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_that_are_nobody_elses_tell_copies() {
+        let uuid = Some("5a000001-0000-4000-8000-000000000001");
+        assert!(lineage(uuid) != 0 && lineage(uuid) == lineage(uuid));
+        assert_eq!((lineage(Some("msg_1")), lineage(Some("")), lineage(None)), (0, 0, 0));
     }
 }
