@@ -137,11 +137,6 @@ mod tests {
         assert_eq!(query(" plain <b>words</b> ").as_deref(), Some("plain <b>words</b>"));
         assert_eq!(query("<user_query> </user_query>"), None);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn only_ids_that_are_nobody_elses_tell_copies() {
