@@ -5,10 +5,10 @@
 
 HOME is a home with stores of the agents (a copy: some of them migrate their stores when they start); AGF the program. The agents
 must be on PATH; those that are missing are left out. Each is asked in every directory in which agf knows a session of it, with
-HOME and PATH as its whole environment. Prints, for each agent, the sessions only one side knows, and exits with 1 if there are any.
+HOME and PATH as its whole environment. opencode lists by project, which it knows by the repository: the directories must exist. Prints, for each agent, the sessions only one side knows, and exits with 1 if there are any.
 
 Child sessions and what was archived are not in the agents' own lists, and are left out of the comparison.
-Commands as of: opencode 1.18.33, kilo 7.7.9, qwen 0.24.4, kimi 2.1.0 (npm and PyPI, 2026-11).
+Seen to agree: opencode 1.18.33, kilo 7.7.7, qwen 0.24.4 (npm, 2026-12-01). The command of kimi is that of 2.1.0.
 """
 import json
 import os
@@ -19,7 +19,7 @@ import sys
 # How to ask, and what an id looks like in the answer.
 LISTS = {
     "opencode": (["opencode", "session", "list", "--format", "json"], r"ses_[0-9A-Za-z]+"),
-    "kilo": (["kilo", "session", "list", "--format", "json"], r"ses_[0-9A-Za-z]+"),
+    "kilo": (["kilo", "session", "list", "--all", "--format", "json"], r"ses_[0-9A-Za-z]+"),
     "qwen": (["qwen", "sessions", "list"], r"[0-9a-f]{8}-[0-9a-f-]{27}"),
     "kimi": (["kimi", "session", "list"], r"session_[0-9a-f-]{36}"),
 }
